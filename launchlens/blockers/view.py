@@ -1,0 +1,161 @@
+"""A trace and its steps as the rules look at them: rows of API calls, roles, following calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from launchlens.blockers.calls import Role, base_name, call_role, is_blocking_copy
+from launchlens.model.columns import OpKind, Trace
+from launchlens.model.figures import Step
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Columns that every rule needs, made once for a trace and the steps of one phase.
+
+    Attributes:
+        trace: the trace.
+        steps: the steps, without doubles (a step on two devices counts once).
+        first: first API row of each step, shape (steps,).
+        last: one past the last API row of each step, shape (steps,).
+        process: index of each step's process, shape (steps,).
+        role: `Role` of each API call, shape (calls,); a call nested in another of the same role
+            is OTHER, since its work counts once; a call made while its thread captures is OTHER.
+        bases: base name of each entry of ``trace.api.names``.
+        blocking: whether each call is a copy that waits by itself, shape (calls,).
+        op_of_call: first GPU operation of each API call, -1 without, shape (calls,).
+        telling: rows whose role is not OTHER, ascending.
+        submitting: rows that submitted a GPU operation, ascending.
+    """
+
+    trace: Trace
+    steps: tuple[Step, ...]
+    first: Rows
+    last: Rows
+    process: Rows
+    role: npt.NDArray[np.int8]
+    bases: tuple[str, ...]
+    blocking: Mask
+    op_of_call: Rows
+    telling: Rows
+    submitting: Rows
+
+    @property
+    def size(self) -> int:
+        """Number of steps."""
+        return len(self.steps)
+
+    def step_of(self, rows: Rows) -> Rows:
+        """Step that owns each API row, -1 without; rows in any order."""
+        order = np.argsort(self.first, kind="stable")
+        place = np.searchsorted(self.first[order], rows, side="right") - 1
+        step = order[np.maximum(place, 0)]
+        inside = (place >= 0) & (rows < self.last[step])
+        return np.where(inside, step, -1)
+
+    def rows_with(self, *roles: Role) -> tuple[Rows, Rows]:
+        """API rows of the given roles inside steps, and the step of each; ascending."""
+        rows = self.telling[np.isin(self.role[self.telling], roles)]
+        step = self.step_of(rows)
+        return rows[step >= 0], step[step >= 0]
+
+    def next_telling(self, rows: Rows) -> Rows:
+        """The next row with a role after each row on the same thread, -1 without."""
+        return self._next(self.telling, rows)
+
+    def next_submission(self, rows: Rows, step: Rows) -> Rows:
+        """The next row after each that submitted work in the same step, -1 without."""
+        following = self._next(self.submitting, rows)
+        return np.where((following >= 0) & (following < self.last[step]), following, -1)
+
+    def _next(self, among: Rows, rows: Rows) -> Rows:
+        if among.size == 0:
+            return np.full(rows.size, -1, np.int64)
+        place = np.searchsorted(among, rows, side="right")
+        following = among[np.minimum(place, among.size - 1)]
+        thread = self.trace.api.thread
+        same = (place < among.size) & (thread[following] == thread[rows])
+        return np.where(same, following, -1)
+
+
+def make_view(trace: Trace, steps: Sequence[Step]) -> View:
+    """Prepare a trace for the rules; steps whose thread the trace does not have are left out."""
+    threads = {
+        (trace.processes[t.process].pid, t.tid): i
+        for i, t in reversed(list(enumerate(trace.threads)))
+    }
+    kept: dict[tuple[int, int, int, int], Step] = {}
+    for step in steps:
+        if (step.pid, step.tid) in threads:
+            kept.setdefault((step.pid, step.tid, step.start_ns, step.end_ns), step)
+    chosen = tuple(kept.values())
+    thread = np.array([threads[s.pid, s.tid] for s in chosen], np.int64)
+    first, last = _step_rows(trace, chosen, thread)
+    role = _roles(trace)
+    blocking_names = np.array([is_blocking_copy(n) for n in trace.api.names] or [False])
+    op_of_call = np.full(trace.api.start_ns.size, -1, np.int64)
+    linked = np.flatnonzero(trace.ops.api_row >= 0)[::-1]  # the earliest operation is written last
+    op_of_call[trace.ops.api_row[linked]] = linked
+    processes = np.array([t.process for t in trace.threads] or [0], np.int64)
+    return View(
+        trace=trace,
+        steps=chosen,
+        first=first,
+        last=last,
+        process=processes[thread],
+        role=role,
+        bases=tuple(base_name(n) for n in trace.api.names),
+        blocking=blocking_names[trace.api.name],
+        op_of_call=op_of_call,
+        telling=np.flatnonzero(role != Role.OTHER),
+        submitting=np.flatnonzero(op_of_call >= 0),
+    )
+
+
+def _step_rows(trace: Trace, steps: Sequence[Step], thread: Rows) -> tuple[Rows, Rows]:
+    """API rows that start inside each step, both ends included (docs/definitions.md)."""
+    first, last = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
+    for i, step in enumerate(steps):
+        low = int(np.searchsorted(trace.api.thread, thread[i], side="left"))
+        high = int(np.searchsorted(trace.api.thread, thread[i], side="right"))
+        start = trace.api.start_ns[low:high]
+        first[i] = low + np.searchsorted(start, step.start_ns, side="left")
+        last[i] = low + np.searchsorted(start, step.end_ns, side="right")
+    return first, last
+
+
+def _roles(trace: Trace) -> npt.NDArray[np.int8]:
+    api = trace.api
+    by_name = np.array([int(call_role(n)) for n in api.names] or [0], np.int8)
+    role = by_name[api.name]
+    if role.size > 1:
+        nested = (api.thread[1:] == api.thread[:-1]) & (api.end_ns[1:] <= api.end_ns[:-1])
+        role = role.copy()
+        role[1:][nested & (role[1:] == role[:-1])] = Role.OTHER
+    begin, end = role == Role.BEGIN_CAPTURE, role == Role.END_CAPTURE
+    if begin.any():
+        opened = np.cumsum(begin.astype(np.int32) - end.astype(np.int32))
+        of_thread = np.flatnonzero(np.diff(api.thread, prepend=-1))
+        before = np.where(of_thread > 0, opened[of_thread - 1], 0)
+        depth = opened - np.repeat(before, np.diff(np.append(of_thread, role.size)))
+        role = np.where((depth > 0) & ~begin, Role.OTHER, role).astype(np.int8)
+    return role
+
+
+def kernel_names(view: View, ops: Rows) -> list[str]:
+    """Names of GPU operations: the kernel's, or what kind of operation it is."""
+    table = view.trace.ops
+    kinds = {OpKind.MEMCPY: "memcpy", OpKind.MEMSET: "memset", OpKind.GRAPH: "CUDA graph"}
+    return [
+        view.trace.strings[int(table.name[op])]
+        if table.name[op] >= 0
+        else kinds.get(OpKind(int(table.kind[op])), "kernel")
+        for op in ops.tolist()
+    ]

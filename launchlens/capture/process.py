@@ -1,0 +1,250 @@
+"""Child processes that leave nothing running behind.
+
+nsys detaches itself: its agent becomes a session of its own with init as parent, and so does the
+program it traces (seen with 2022.4.2), so neither a process group nor the tree of parents finds
+them again. Every child therefore carries a random mark in its environment, which all that it
+starts inherits, and /proc is searched for that mark. The mark is a random number and says nothing
+about the machine, as traces keep the environment of what they record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NoReturn
+
+from launchlens.errors import CaptureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MARK = "LAUNCHLENS_CHILD"
+LEFTOVER_GRACE_S = 5.0  # nsys's agent needs a moment to go once its command has ended
+TERM_GRACE_S = 3.0
+KILL_LIMIT_S = 10.0
+
+_PROGRESS = re.compile(r"\[[=\s]*\d+%[=\s]*\]?\s*$")
+
+
+class ChildTimeoutError(CaptureError):
+    """A child process ran past its limit and was stopped with all that it had started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a short command said.
+
+    Attributes:
+        exit_code: its exit status; None when it could not be started or ran past its limit.
+        text: standard output and error together, or why it could not be started.
+    """
+
+    exit_code: int | None
+    text: str
+
+
+def read_output(
+    command: Sequence[str | Path],
+    *,
+    timeout_s: float = 30.0,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Output:
+    """Runs a short command and returns what it printed; never raises for what the command does."""
+    with tempfile.TemporaryFile() as file:
+        try:
+            code = run_child(command, output=file, timeout_s=timeout_s, env=env, cwd=cwd)
+        except CaptureError as error:
+            return Output(None, error.message)
+        file.seek(0)
+        return Output(code, file.read().decode(errors="replace"))
+
+
+def run_child(
+    command: Sequence[str | Path],
+    *,
+    output: IO[bytes],
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> int:
+    """Runs a command to its end in a session of its own, and ends what it leaves running.
+
+    Args:
+        command: program and arguments.
+        output: open binary file for standard output and error.
+        timeout_s: limit in seconds.
+        env: the whole environment of the child; None for this process's own.
+        cwd: working directory.
+
+    Returns:
+        The exit status; negative when a signal ended it.
+
+    Raises:
+        ChildTimeoutError: the limit passed; everything the command started has been killed.
+        CaptureError: the command could not be started.
+        KeyboardInterrupt: passed on after everything the command started has been killed.
+    """
+    mark = os.urandom(16).hex()
+    marked = {**(os.environ if env is None else env), MARK: mark}
+    words = [str(word) for word in command]
+    with _termination_raises():
+        try:
+            child = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=marked,
+                cwd=cwd,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CaptureError(f"{words[0]} cannot be started: {_reason(error, cwd)}.") from error
+        try:
+            code = child.wait(timeout=timeout_s)
+            _await_leftovers(mark)
+        except subprocess.TimeoutExpired:
+            _end_all(child, mark)
+            raise ChildTimeoutError(
+                f"{Path(words[0]).name} did not end within {timeout_s:g} s and was stopped "
+                "with everything it had started."
+            ) from None
+        except BaseException:
+            _end_all(child, mark)
+            raise
+    return code
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Process ids that carry the mark in their environment; zombies have none and are left out."""
+    needle = f"{MARK}={mark}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (folder / "environ").read_bytes().split(b"\0")
+        except OSError:  # ended meanwhile, or somebody else's
+            continue
+        if needle in variables:
+            found.append(int(folder.name))
+    return found
+
+
+def clean_log(log: Path) -> None:
+    """Rewrites a log as a terminal would have left it: no progress bars, no carriage returns."""
+    text = log.read_bytes().decode(errors="replace")
+    last = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n"))
+    cleaned = "\n".join(line for line in last if not _PROGRESS.search(line))
+    if cleaned != text:
+        log.write_text(cleaned, encoding="utf-8")
+
+
+def last_line(log: Path) -> str | None:
+    """The last line of a log that is not blank, shortened to 300 characters; None without one."""
+    try:
+        text = log.read_bytes().decode(errors="replace")
+    except OSError:
+        return None
+    for line in reversed(text.splitlines()):
+        if line.strip():
+            stripped = line.strip()
+            return stripped if len(stripped) <= 300 else stripped[:299] + "…"
+    return None
+
+
+def describe_exit(code: int) -> str:
+    """An exit status in words: "exit code 3", or "signal SIGKILL" for 137 and -9."""
+    number = -code if code < 0 else code - 128
+    if number > 0:
+        with contextlib.suppress(ValueError):
+            return f"signal {signal.Signals(number).name}"
+    return f"exit code {code}"
+
+
+def _reason(error: OSError, cwd: Path | None) -> str:
+    if cwd is not None and not cwd.is_dir():
+        return f"the working directory {cwd} does not exist"
+    return (error.strerror or str(error)).lower()
+
+
+def _await_leftovers(mark: str) -> None:
+    """Gives what outlived the command a moment to end by itself, then kills it."""
+    deadline = time.monotonic() + LEFTOVER_GRACE_S
+    while marked_processes(mark):
+        if time.monotonic() > deadline:
+            _kill_marked(mark)
+            return
+        time.sleep(0.05)
+
+
+def _end_all(child: subprocess.Popen[bytes], mark: str) -> None:
+    """Asks everything marked to end, then kills what is left. Ctrl-C again cannot stop it."""
+    with _interrupts_ignored():
+        _signal_all(marked_processes(mark), signal.SIGTERM)
+        deadline = time.monotonic() + TERM_GRACE_S
+        while time.monotonic() < deadline and (child.poll() is None or marked_processes(mark)):
+            time.sleep(0.05)
+        if child.poll() is None:
+            child.kill()  # also when /proc is not there to find it by its mark
+        _kill_marked(mark)
+        child.wait()
+
+
+def _kill_marked(mark: str) -> None:
+    """Kills marked processes until none is left: one may fork while the list is being read."""
+    deadline = time.monotonic() + KILL_LIMIT_S
+    while (pids := marked_processes(mark)) and time.monotonic() < deadline:
+        _signal_all(pids, signal.SIGKILL)
+        time.sleep(0.02)
+
+
+def _signal_all(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _raise_exit(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - a signal handler's shape
+    raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def _termination_raises() -> Iterator[None]:
+    """While a child runs, SIGTERM and SIGHUP unwind the stack, so that the child is ended too.
+
+    Left alone where the program has its own handler, ignores the signal (nohup), or this is not
+    the main thread, the only one that may set handlers.
+    """
+    changed = []
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _raise_exit)
+                changed.append(number)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,264 @@
+"""Runs a program, under nsys or plainly, and leaves files or one clear error."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from launchlens.capture.command import GraphTrace, profile_arguments
+from launchlens.capture.export import EXPORT_TIMEOUT_S, export_sqlite
+from launchlens.capture.importer import run_importer
+from launchlens.capture.process import (
+    ChildTimeoutError,
+    clean_log,
+    describe_exit,
+    last_line,
+    run_child,
+)
+from launchlens.errors import CaptureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from launchlens.capture.find import Nsys
+
+Stage = Literal["recording", "importing", "exporting"]
+
+# Keeps the program's exit status and its output out of nsys's hands: nsys has exited 0 after
+# programs that failed, and it stores what they print inside the trace.
+_WRAPPER = (
+    'log=$1 code=$2; shift 2; "$@" >>"$log" 2>&1; status=$?; echo $status >"$code"; exit $status'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What one run under nsys left.
+
+    Attributes:
+        report: the .nsys-rep.
+        sqlite: its SQLite export.
+        command: the nsys command, as one can run it by hand.
+        exit_code: what nsys ended with.
+        program_exit_code: what the program ended with; None when it was ended by nsys.
+        seconds: how long the program ran under nsys, without import and export.
+        importer_used: whether the report had to be made from a .qdstrm by hand.
+        log: what the program printed.
+        nsys_log: what nsys printed.
+    """
+
+    report: Path
+    sqlite: Path
+    command: tuple[str, ...]
+    exit_code: int
+    program_exit_code: int | None
+    seconds: float
+    importer_used: bool
+    log: Path
+    nsys_log: Path
+
+
+def record(
+    nsys: Nsys,
+    program: Sequence[str],
+    *,
+    output: Path,
+    log: Path,
+    timeout_s: float = 600.0,
+    graph_trace: GraphTrace | None = None,
+    trace: Sequence[str] = ("cuda", "nvtx"),
+    capture_range: bool = True,
+    stacks: bool = False,
+    extra: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    on_event: Callable[[Stage], None] | None = None,
+    export_timeout_s: float = EXPORT_TIMEOUT_S,
+) -> Recording:
+    """Runs a program under nsys and exports what was recorded.
+
+    Args:
+        nsys: what `find_nsys` returned.
+        program: the program and its arguments.
+        output: path of the files to write, without suffix; older ones are replaced.
+        log: file for what the program prints; what nsys prints goes beside it (`.nsys.log`).
+        timeout_s: limit in seconds for the program under nsys.
+        graph_trace: see `profile_arguments`, as for `trace`, `capture_range`, `stacks`, `extra`.
+        trace: what to trace.
+        capture_range: whether only the span between cudaProfilerStart and Stop is recorded.
+        stacks: whether call stacks are recorded; the export then keeps NVTX payloads.
+        extra: further options for nsys.
+        env: the whole environment of the program; None for this process's own.
+        cwd: working directory of the program.
+        on_event: called as each stage begins.
+        export_timeout_s: limit in seconds for the import and for the export.
+
+    Returns:
+        The files and exit codes. A program that failed after something was recorded is not an
+        error here: look at `program_exit_code`.
+
+    Raises:
+        CaptureError: nothing was recorded (quoting the program's last line), the time was up,
+            or the report could not be imported or exported.
+        KeyboardInterrupt: passed on, with nsys and the program ended.
+    """
+    tell = on_event or (lambda _stage: None)
+    output, log = output.absolute(), log.absolute()
+    code_file, nsys_log = _with_suffix(output, ".exit"), log.with_suffix(".nsys.log")
+    wrapped = ["/bin/sh", "-c", _WRAPPER, "sh", str(log), str(code_file), *program]
+    shown, command = (
+        profile_arguments(
+            nsys,
+            output=output,
+            program=what,
+            graph_trace=graph_trace,
+            trace=trace,
+            capture_range=capture_range,
+            stacks=stacks,
+            extra=extra,
+        )
+        for what in (program, wrapped)
+    )
+    report, qdstrm, sqlite = (
+        _with_suffix(output, suffix) for suffix in (".nsys-rep", ".qdstrm", ".sqlite")
+    )
+    _prepare(logs=(log, nsys_log), stale=(report, qdstrm, sqlite, code_file))
+    tell("recording")
+    started = time.monotonic()
+    try:
+        code = _run_logged(command, nsys_log, timeout_s, env, cwd, program=list(program), log=log)
+        seconds = time.monotonic() - started
+        program_code = _read_code(code_file)
+    finally:
+        clean_log(log)
+        code_file.unlink(missing_ok=True)
+    importer_used = False
+    if not report.exists():
+        if not qdstrm.exists():
+            raise _nothing_recorded(code, program_code, log, nsys_log, capture_range=capture_range)
+        tell("importing")
+        run_importer(nsys.importer, qdstrm, report, timeout_s=export_timeout_s)
+        qdstrm.unlink()
+        importer_used = True
+    tell("exporting")
+    export_sqlite(report, sqlite, nsys, include_blobs=stacks, timeout_s=export_timeout_s)
+    return Recording(
+        report,
+        sqlite,
+        tuple(shown),
+        code,
+        program_code,
+        seconds,
+        importer_used,
+        log,
+        nsys_log,
+    )
+
+
+def run_plain(
+    program: Sequence[str],
+    *,
+    log: Path,
+    timeout_s: float = 600.0,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> int:
+    """Runs a program without nsys, its output in a log, and returns its exit status.
+
+    Raises:
+        CaptureError: it could not be started or did not end in time.
+        KeyboardInterrupt: passed on, with the program and all that it started ended.
+    """
+    log = log.absolute()
+    _prepare(logs=(log,), stale=())
+    return _run_logged(list(program), log, timeout_s, env, cwd, program=list(program), log=log)
+
+
+def _run_logged(
+    command: list[str],
+    file: Path,
+    timeout_s: float,
+    env: Mapping[str, str] | None,
+    cwd: Path | None,
+    *,
+    program: list[str],
+    log: Path,
+) -> int:
+    # A program that is killed would otherwise take its last lines with it.
+    environment = {"PYTHONUNBUFFERED": "1", **(os.environ if env is None else env)}
+    try:
+        with file.open("wb") as handle:
+            return run_child(command, output=handle, timeout_s=timeout_s, env=environment, cwd=cwd)
+    except ChildTimeoutError:
+        said = last_line(log)
+        raise ChildTimeoutError(
+            f"{_short(program)} did not end within {timeout_s:g} s"
+            f"{f', its last line was: {said}' if said else ''}.",
+            hint=f"Everything it had started was stopped; its output is in {log}.",
+        ) from None
+    finally:
+        clean_log(file)
+
+
+def _nothing_recorded(
+    code: int, program_code: int | None, log: Path, nsys_log: Path, *, capture_range: bool
+) -> CaptureError:
+    """Why there is neither a report nor a raw recording: the program's fault comes first."""
+    said = last_line(log)
+    if program_code is None:
+        return CaptureError(
+            f"nsys ended with {describe_exit(code)} before the program had run: "
+            f"{last_line(nsys_log) or 'it said nothing'}",
+            hint=f"What nsys said is in {nsys_log}.",
+        )
+    if program_code != 0:
+        return CaptureError(
+            f"The program failed with {describe_exit(program_code)} before anything was "
+            f"recorded: {said or 'it printed nothing'}",
+            hint=f"Its output is in {log}.",
+        )
+    cause = (
+        "it never called cudaProfilerStart, or used no CUDA"
+        if capture_range
+        else "it was too short"
+    )
+    return CaptureError(
+        f"nsys recorded nothing, though the program ended well: {cause}.",
+        hint=f"The program's output is in {log}, what nsys said in {nsys_log}.",
+    )
+
+
+def _prepare(*, logs: tuple[Path, ...], stale: tuple[Path, ...]) -> None:
+    """Makes the folders, empties the logs and removes what an earlier run left in the way."""
+    for path in (*logs, *stale):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path in logs:
+                path.write_bytes(b"")
+            else:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise CaptureError(
+                f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
+                hint="Choose a folder that can be written to.",
+            ) from error
+
+
+def _read_code(file: Path) -> int | None:
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):  # the wrapper was killed before it could write
+        return None
+
+
+def _with_suffix(path: Path, suffix: str) -> Path:
+    """Adds a suffix, keeping dots that belong to the name ("qwen3-0.6b")."""
+    return path.with_name(path.name + suffix)
+
+
+def _short(program: list[str]) -> str:
+    text = " ".join(program)
+    return text if len(text) <= 80 else text[:79] + "…"

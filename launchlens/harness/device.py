@@ -1,0 +1,81 @@
+"""The device of a run: which one, its facts, and the few calls that differ on a CPU."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from launchlens.errors import HarnessError
+
+
+def pick_device(wanted: str) -> str:
+    """Resolves ``auto``, and refuses a GPU that is not there.
+
+    Args:
+        wanted: cuda, cpu or auto.
+
+    Returns:
+        ``cuda`` or ``cpu``.
+
+    Raises:
+        HarnessError: cuda was asked for and torch sees no GPU.
+    """
+    import torch
+
+    available = torch.cuda.is_available()
+    if wanted == "cuda" and not available:
+        built = f"was built for CUDA {torch.version.cuda}" if torch.version.cuda else "has no CUDA"
+        raise HarnessError(
+            f"torch {torch.__version__} sees no NVIDIA GPU (it {built}).",
+            hint="`launchlens doctor` checks driver and GPU.",
+        )
+    return "cuda" if wanted == "cuda" or (wanted == "auto" and available) else "cpu"
+
+
+def synchronize(device: str) -> None:
+    """Waits for the device; a CPU has nothing to wait for."""
+    if device == "cuda":
+        import torch
+
+        torch.cuda.synchronize()
+
+
+def reserved_bytes(device: str) -> int | None:
+    """GPU memory the allocator holds, after giving back what is unused; None on a CPU."""
+    if device != "cuda":
+        return None
+    import torch
+
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    return int(torch.cuda.memory_reserved())
+
+
+def peak_bytes(device: str) -> int | None:
+    """Largest amount of GPU memory the allocator has held since the model was built.
+
+    Reserved, not allocated: a captured graph's private pool stays reserved while it is idle.
+    """
+    if device != "cuda":
+        return None
+    import torch
+
+    return int(torch.cuda.max_memory_reserved())
+
+
+def read_environment(device: str) -> dict[str, Any]:
+    """Versions and the GPU, as the result's ``environment``; the driver is not known here."""
+    import torch
+    import transformers
+
+    gpu = torch.cuda.get_device_properties(0) if device == "cuda" else None
+    return {
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "cuda": torch.version.cuda,
+        "gpu": gpu.name if gpu else None,
+        "gpu_memory_bytes": int(gpu.total_memory) if gpu else None,
+        "gpu_compute_capability": f"{gpu.major}.{gpu.minor}" if gpu else None,
+        "driver": None,
+        "python": platform.python_version(),
+    }

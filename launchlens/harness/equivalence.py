@@ -1,0 +1,115 @@
+"""Compares the outputs that two variants saved. NumPy alone, no torch."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from launchlens.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class OutputDifference:
+    """How far one output of a candidate is from the baseline's.
+
+    Attributes:
+        dtype: the dtype the model ran in; outputs are compared as float32.
+        phase: prefill (last token's logits) or decode (each step's logits, teacher-forced).
+        identical: equal bit for bit (NaN equals NaN); None when it cannot be known.
+        max_abs_diff: largest absolute difference; None when either side is not finite.
+        baseline_finite: no infinity and no NaN on the baseline's side.
+        candidate_finite: the same for the candidate.
+        top1_agreement: fraction of rows whose largest logit is the same token.
+        reason: why the values are unknown, else None.
+    """
+
+    dtype: str
+    phase: str
+    identical: bool | None
+    max_abs_diff: float | None
+    baseline_finite: bool | None
+    candidate_finite: bool | None
+    top1_agreement: float | None
+    reason: str | None = None
+
+
+def save_outputs(path: Path, outputs: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Saves outputs named ``dtype.phase`` as a compressed .npz, all or nothing.
+
+    Args:
+        path: the file to write.
+        outputs: float32 arrays of shape (…, vocabulary).
+
+    Raises:
+        HarnessError: the file cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.part.npz")
+    arrays: dict[str, Any] = dict(outputs)
+    try:
+        np.savez_compressed(temporary, **arrays)
+        temporary.replace(path)
+    except OSError as error:
+        raise HarnessError(f"Cannot write the outputs {path}: {error.strerror}.") from error
+
+
+def compare_outputs(baseline: Path, candidate: Path) -> tuple[OutputDifference, ...]:
+    """Compares two saved outputs, name by name.
+
+    Args:
+        baseline: the .npz that the eager variant saved.
+        candidate: the .npz of another variant with the same seed and inputs.
+
+    Returns:
+        One difference for each dtype and phase that either side has.
+
+    Raises:
+        HarnessError: a file cannot be read.
+    """
+    first, second = _load(baseline), _load(candidate)
+    names = [*first, *(name for name in second if name not in first)]
+    return tuple(_difference(name, first.get(name), second.get(name)) for name in names)
+
+
+def _load(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise HarnessError(f"The outputs {path} cannot be read: {error}.") from error
+
+
+def _difference(
+    name: str, first: np.ndarray[Any, Any] | None, second: np.ndarray[Any, Any] | None
+) -> OutputDifference:
+    dtype, _, phase = name.partition(".")
+    if first is None or second is None:
+        side = "baseline" if first is None else "candidate"
+        return _unknown(dtype, phase, f"The {side} has no {phase} output in {dtype}.")
+    if first.shape != second.shape:
+        return _unknown(dtype, phase, f"The shapes differ: {first.shape} and {second.shape}.")
+    finite = bool(np.isfinite(first).all()), bool(np.isfinite(second).all())
+    distance = None
+    if all(finite):
+        distance = float(np.max(np.abs(first.astype(np.float64) - second.astype(np.float64))))
+    top1 = float(np.mean(first.argmax(-1) == second.argmax(-1)))
+    return OutputDifference(
+        dtype=dtype,
+        phase=phase,
+        identical=bool(np.array_equal(first, second, equal_nan=True)),
+        max_abs_diff=distance,
+        baseline_finite=finite[0],
+        candidate_finite=finite[1],
+        top1_agreement=top1,
+        reason=None if all(finite) else "Some outputs are not finite.",
+    )
+
+
+def _unknown(dtype: str, phase: str, reason: str) -> OutputDifference:
+    return OutputDifference(dtype, phase, None, None, None, None, None, reason)

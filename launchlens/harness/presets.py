@@ -1,0 +1,86 @@
+"""The architectures that can be built without a download. Imports no torch."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from launchlens.errors import HarnessError
+
+_SUFFIXES = ("-it", "-instruct", "-chat", "-base", "-pt")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """The true configuration of a published model's text decoder.
+
+    Attributes:
+        name: short name, for example ``gemma-4-E4B``.
+        hub_id: the checkpoint on the Hugging Face hub.
+        text_params_billion: parameters of the text decoder, in billions.
+        config_class: the transformers configuration class.
+        config: its values.
+    """
+
+    name: str
+    hub_id: str
+    text_params_billion: float
+    config_class: str
+    config: dict[str, Any]
+
+    @property
+    def layers(self) -> int:
+        """Number of decoder layers."""
+        return int(self.config.get("num_hidden_layers") or self.config["n_layer"])
+
+
+@cache
+def list_presets() -> tuple[Preset, ...]:
+    """All packaged architectures, in the data file's order."""
+    text = resources.files("launchlens.harness").joinpath("models.json").read_text("utf-8")
+    return tuple(Preset(name=name, **entry) for name, entry in json.loads(text).items())
+
+
+def find_preset(name: str) -> Preset | None:
+    """Finds a preset by its name or hub id, whatever the case or the tuning suffix.
+
+    Args:
+        name: for example ``gemma-4-e4b``, ``gemma-4-E4B-it`` or ``google/gemma-4-E4B-it``.
+
+    Returns:
+        The preset, or None when no preset is meant.
+    """
+    wanted = _key(name)
+    for preset in list_presets():
+        if wanted in {_key(preset.name), _key(preset.hub_id)}:
+            return preset
+    return None
+
+
+def near_presets(name: str) -> tuple[str, ...]:
+    """Up to three preset names that look like a name, the nearest first."""
+    names = {_key(preset.name): preset.name for preset in list_presets()}
+    near = difflib.get_close_matches(_key(name), list(names), n=3, cutoff=0.6)
+    return tuple(names[key] for key in near)
+
+
+def unknown_model_error(name: str) -> HarnessError:
+    """The error for a name that is neither a preset nor a model elsewhere; offers near names."""
+    near = near_presets(name)
+    if near:
+        hint = f"Did you mean {', '.join(near)}?"
+    else:
+        hint = "`launchlens models` lists the presets; a hub id or a local folder works too."
+    return HarnessError(f"Model {name!r} is neither a preset nor a folder nor a hub id.", hint=hint)
+
+
+def _key(name: str) -> str:
+    """A name's comparison key: no organisation, no case, no tuning suffix, no '3.1 v 3_1'."""
+    key = name.strip().rsplit("/", maxsplit=1)[-1].lower().replace("_", "-")
+    for suffix in _SUFFIXES:
+        key = key.removesuffix(suffix)
+    return key

@@ -1,0 +1,258 @@
+"""Runs one spec and makes its result; nothing here prints."""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from launchlens.errors import HarnessError
+from launchlens.harness.attempt import run_attempts
+from launchlens.harness.device import peak_bytes, pick_device, read_environment
+from launchlens.harness.dispatch import Recorder, observe
+from launchlens.harness.equivalence import save_outputs
+from launchlens.harness.failures import describe_failure, is_out_of_memory
+from launchlens.harness.inputs import DECODE, PREFILL, make_inputs
+from launchlens.harness.models import BuiltModel, build_model
+from launchlens.harness.requests import time_requests
+from launchlens.harness.session import (
+    Session,
+    VariantFailedError,
+    open_session,
+    out_of_memory_error,
+)
+from launchlens.harness.spec import RESULT_SCHEMA
+from launchlens.harness.steps import collect_outputs, time_steps, trace_steps
+from launchlens.harness.variants import Context, find_variant
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from launchlens.harness.spec import HarnessSpec
+
+
+def run_spec(spec: HarnessSpec) -> dict[str, Any]:
+    """Runs a spec.
+
+    Args:
+        spec: what to run.
+
+    Returns:
+        The result object (see :mod:`launchlens.harness.spec`), also when the variant fails or
+        nothing could be run.
+    """
+    result: dict[str, Any] = {
+        "schema": RESULT_SCHEMA,
+        "status": "ok",
+        "mode": spec.mode,
+        "variant": spec.variant,
+        "spec": asdict(spec),
+        "notes": [],
+    }
+    try:
+        _fill(spec, result)
+    except HarnessError as error:
+        result |= _error(error, message=error.message, hint=error.hint)
+    except VariantFailedError as error:
+        result |= {"status": "failed", "failure": error.failure.to_dict()}
+    except Exception as error:  # the parent must learn of a bug, with its trace
+        if is_out_of_memory(error):
+            clear = out_of_memory_error(spec, error)
+            result |= _error(error, message=clear.message, hint=clear.hint)
+        else:
+            result |= _error(error, message=f"{type(error).__name__}: {error}", bug=True)
+    return result
+
+
+def _fill(spec: HarnessSpec, result: dict[str, Any]) -> None:
+    find_variant(spec.variant)  # Refuses an unknown one before the model is built.
+    torch = _import_torch()
+    torch.set_grad_enabled(mode=False)
+    device = pick_device(spec.device)
+    result["environment"] = read_environment(device)
+    if spec.mode == "dispatch":
+        _run_dispatch(spec, result, device)
+        return
+    built = build_model(spec, device, spec.dtype)
+    result["model"] = built.facts
+    result["notes"].extend(built.notes)
+    if device == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+    if spec.mode == "attempt":
+        _run_attempt(spec, result, built.module, device)
+    else:
+        _run_measured(spec, result, built, device)
+
+
+def _run_measured(
+    spec: HarnessSpec, result: dict[str, Any], built: BuiltModel, device: str
+) -> None:
+    """Modes time and trace."""
+    session = open_session(spec, built.module, device)
+    if spec.mode == "trace":
+        result["steps"] = trace_steps(session, spec, built.module)
+    else:
+        result["steps"] = time_steps(session, spec)
+    result |= {
+        "captured": session.captured,
+        "prepare_ns": session.prepare_ns,
+        "pieces": {phase: item.pieces for phase, item in session.prepared.items() if item.pieces},
+        "graph_memory_bytes": session.graph_memory_bytes,
+        "peak_memory_bytes": peak_bytes(device),
+        "compile": _compile_counters(),
+        "decode_failure": session.decode_failure.to_dict() if session.decode_failure else None,
+    }
+    result["notes"].extend(session.notes)
+    if spec.mode == "time":
+        if spec.concurrency:
+            result["requests"] = time_requests(spec, built.module, device, session)
+        if spec.outputs_path is not None:
+            result["outputs"] = _save_outputs(spec, built, session, device)
+
+
+def _save_outputs(
+    spec: HarnessSpec, built: BuiltModel, session: Session, device: str
+) -> dict[str, Any]:
+    """Saves outputs in the spec's dtype and, with the model rebuilt, in the further ones."""
+    import numpy as np
+
+    assert spec.outputs_path is not None
+    if spec.concurrency:
+        # Another batch's session may have exchanged what the model holds: prepare anew.
+        session = open_session(spec, built.module, device)
+    arrays = collect_outputs(session, spec.dtype)
+    failures: dict[str, Any] = {}
+    del session, built
+    for dtype in spec.equivalence_dtypes:
+        if dtype == spec.dtype:
+            continue
+        _release(device)
+        try:
+            arrays |= _outputs_in(spec, device, dtype)
+        except VariantFailedError as error:
+            failures[dtype] = error.failure.to_dict()
+        except HarnessError as error:
+            failures[dtype] = {"error_type": "HarnessError", "error_line": str(error)}
+    save_outputs(Path(spec.outputs_path), arrays)
+    finite: dict[str, bool] = {}
+    for name, array in arrays.items():
+        dtype = name.partition(".")[0]
+        finite[dtype] = finite.get(dtype, True) and bool(np.isfinite(array).all())
+    return {"path": spec.outputs_path, "finite": finite, "failures": failures}
+
+
+def _outputs_in(spec: HarnessSpec, device: str, dtype: str) -> dict[str, np.ndarray[Any, Any]]:
+    built = build_model(spec, device, dtype)
+    return collect_outputs(open_session(spec, built.module, device), dtype)
+
+
+def _run_attempt(spec: HarnessSpec, result: dict[str, Any], model: Any, device: str) -> None:
+    """Mode attempt: the prefill step alone."""
+    if device != "cuda":
+        raise HarnessError(
+            "A capture attempt needs an NVIDIA GPU.",
+            hint="Mode dispatch names the suspects without one.",
+        )
+    inputs = make_inputs(spec, model, device)
+
+    def forward() -> Any:
+        return model(**inputs.prefill).logits
+
+    context = Context(phase=PREFILL, device=device, reset=lambda: inputs.rewind(0))
+    attempt, failure = run_attempts(
+        model,
+        forward,
+        context,
+        patched_sources=spec.patched_sources,
+        keep_going=spec.keep_going,
+    )
+    result["attempt"] = attempt
+    if failure is not None:
+        result["failure"] = failure.to_dict()
+        result["status"] = "failed"
+
+
+def _run_dispatch(spec: HarnessSpec, result: dict[str, Any], device: str) -> None:
+    """Mode dispatch: the eager steps, operator by operator; on meta tensors without a GPU."""
+    accelerator = device
+    if device == "cpu":
+        accelerator = "meta"
+        result["notes"].append(
+            "Without a GPU the step was followed on tensors without values: control flow that "
+            "reads a tensor is taken as if the value were 1."
+        )
+    built = build_model(spec, accelerator, spec.dtype)
+    model = built.module
+    result["model"] = built.facts
+    result["notes"].extend(built.notes)
+    result["accelerator"] = accelerator
+    inputs = make_inputs(spec, model, accelerator)
+    events: list[dict[str, Any]] = []
+    for phase, arguments in ((PREFILL, inputs.prefill), (DECODE, inputs.decode)):
+        if arguments is None:
+            continue
+        recorder = Recorder(phase=phase)
+        # The first call allocates caches and the like: its events are none of the step's.
+        for handler in (Recorder(), recorder):
+            inputs.rewind(inputs.start_of(phase))
+            try:
+                with observe(model, handler, accelerator=accelerator):
+                    model(**arguments)
+            except Exception as error:
+                if is_out_of_memory(error):
+                    raise
+                failure = describe_failure(error, phase=phase)
+                raise HarnessError(
+                    f"The {phase} step fails at {failure.source}: {failure.error_line}"
+                ) from error
+        events.extend(event.to_dict() for event in recorder.events)
+    result["events"] = events
+
+
+def _import_torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise HarnessError(
+            f"torch cannot be imported: {error}.",
+            hint="Install launchlens with its extra: pip install 'launchlens[profile]'.",
+        ) from error
+    return torch
+
+
+def _release(device: str) -> None:
+    """Frees a model and its graphs before the next one is built."""
+    import torch
+
+    torch.compiler.reset()
+    gc.collect()
+    if device == "cuda":
+        torch.cuda.empty_cache()
+
+
+def _compile_counters() -> dict[str, int] | None:
+    """Graphs that torch.compile made, and breaks between them; None when it did not run."""
+    from torch._dynamo.utils import counters
+
+    graphs = counters["stats"].get("unique_graphs", 0)
+    if not graphs:
+        return None
+    return {"graphs": int(graphs), "graph_breaks": sum(counters["graph_break"].values())}
+
+
+def _error(
+    error: BaseException, *, message: str, hint: str | None = None, bug: bool = False
+) -> dict[str, Any]:
+    trace = "".join(traceback.format_exception(error))[-20_000:] if bug else None
+    return {
+        "status": "error",
+        "error": {
+            "type": type(error).__name__,
+            "message": message,
+            "hint": hint,
+            "traceback": trace,
+        },
+    }

@@ -1,0 +1,67 @@
+"""NVTX ranges: steps and modules, in the domain "launchlens"."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from launchlens.harness.spec import NVTX_DOMAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MODULE_PREFIX = "module:"
+
+
+class StepRanges:
+    """Marks steps with ranges named exactly ``prefill`` or ``decode``.
+
+    The payload is the index of the step within its phase; the names are registered strings
+    in the category "step".
+    """
+
+    def __init__(self) -> None:
+        import nvtx
+
+        self._domain = nvtx.get_domain(NVTX_DOMAIN)
+        self._category = self._domain.get_category_id("step")
+
+    @contextmanager
+    def step(self, phase: str, index: int) -> Iterator[None]:
+        """A range around one step."""
+        attributes = self._domain.get_event_attributes(
+            message=phase, category=self._category, payload=index
+        )
+        self._domain.push_range(attributes)
+        try:
+            yield
+        finally:
+            self._domain.pop_range()
+
+
+@contextmanager
+def module_ranges(model: Any) -> Iterator[None]:
+    """Marks every module's forward with a range ``module:<qualified.name>``."""
+    import nvtx
+
+    domain = nvtx.get_domain(NVTX_DOMAIN)
+    category = domain.get_category_id("module")
+    handles = []
+    for name, module in model.named_modules():
+        attributes = domain.get_event_attributes(
+            message=f"{MODULE_PREFIX}{name or type(model).__name__}", category=category
+        )
+
+        def enter(*_: Any, attributes: Any = attributes) -> None:
+            domain.push_range(attributes)
+
+        def leave(*_: Any) -> None:
+            domain.pop_range()
+
+        handles.append(module.register_forward_pre_hook(enter))
+        handles.append(module.register_forward_hook(leave, always_call=True))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

@@ -1,0 +1,201 @@
+"""A variant, prepared for a model and its inputs: what all measurements run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from launchlens.errors import HarnessError
+from launchlens.harness.device import reserved_bytes, synchronize
+from launchlens.harness.failures import Failure, describe_failure, is_out_of_memory
+from launchlens.harness.inputs import DECODE, PREFILL, StepInputs, make_inputs
+from launchlens.harness.variants import Context, Prepared, Variant, find_variant
+from launchlens.harness.variants.eager import Eager
+
+if TYPE_CHECKING:
+    from launchlens.harness.spec import HarnessSpec
+
+
+class VariantFailedError(Exception):
+    """The variant could not be prepared. A result, not an error of the harness."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.error_line)
+        self.failure = failure
+
+
+@dataclass(slots=True)
+class Session:
+    """Prepared steps and how they came about.
+
+    Attributes:
+        inputs: the static inputs all steps share.
+        device: cuda or cpu.
+        prepared: phase -> its step.
+        prepare_ns: phase -> wall time of warm-up, capture and compilation together.
+        captured: phase -> what became of it, for the report.
+        graph_memory_bytes: growth of reserved GPU memory; None on a CPU or for eager.
+        notes: sentences for the report.
+        decode_failure: why the decode step was left eager, if it was.
+    """
+
+    inputs: StepInputs
+    device: str
+    prepared: dict[str, Prepared] = field(default_factory=dict)
+    prepare_ns: dict[str, int] = field(default_factory=dict)
+    captured: dict[str, str] = field(default_factory=dict)
+    graph_memory_bytes: int | None = None
+    notes: list[str] = field(default_factory=list)
+    decode_failure: Failure | None = None
+
+    def run_prefill(self) -> Any:
+        """Runs one prefill step on a rewound cache; returns its logits, not synchronized."""
+        logits = self.prepared[PREFILL].step()
+        self.inputs.note_length(self.inputs.isl)
+        return logits
+
+    def run_decode(self, index: int) -> Any:
+        """Runs the decode step with the given index (0 first); returns its logits."""
+        logits = self.prepared[DECODE].step()
+        self.inputs.note_length(self.inputs.isl + index + 1)
+        return logits
+
+    def feed(self, index: int) -> None:
+        """Writes the forced token of a decode step into its input buffer."""
+        assert self.inputs.decode is not None
+        self.inputs.decode["input_ids"].copy_(self.inputs.forced_tokens[index].unsqueeze(1))
+
+    @property
+    def decode_steps(self) -> int:
+        """Decode steps after a prefill: osl - 1."""
+        return len(self.inputs.forced_tokens)
+
+
+def open_session(
+    spec: HarnessSpec, model: Any, device: str, *, batch: int | None = None
+) -> Session:
+    """Makes inputs, checks that the model runs, and prepares the spec's variant.
+
+    Args:
+        spec: the variant and the shape.
+        model: the built model.
+        device: cuda or cpu.
+        batch: sequences in a step, in place of the spec's.
+
+    Returns:
+        The session, cache rewound, device idle.
+
+    Raises:
+        HarnessError: no such variant, a variant that needs a GPU without one, or a model
+            whose plain forward call fails.
+        VariantFailedError: the variant could not be prepared.
+    """
+    variant = find_variant(spec.variant)
+    if variant.needs_gpu and device != "cuda":
+        raise HarnessError(
+            f"The variant {variant.name} captures CUDA graphs and there is no NVIDIA GPU.",
+            hint="eager and compile run on a CPU.",
+        )
+    inputs = make_inputs(spec, model, device, batch=batch)
+    _check_forward(spec, model, inputs, device)
+    session = Session(inputs=inputs, device=device, notes=list(inputs.notes))
+    before = reserved_bytes(device)
+    pool: dict[str, Any] = {}
+    _prepare(session, variant, model, PREFILL, pool, spec)
+    if inputs.decode is not None:
+        _prepare_decode(session, variant, model, pool, spec)
+    after = reserved_bytes(device)
+    if before is not None and after is not None and spec.variant != "eager":
+        session.graph_memory_bytes = max(0, after - before)
+    return session
+
+
+def _check_forward(spec: HarnessSpec, model: Any, inputs: StepInputs, device: str) -> None:
+    """One plain call of each phase: lazy initialization, and errors that no variant causes.
+
+    The static cache allocates itself here; inside a capture or a trace it could not.
+    """
+    try:
+        model(**inputs.prefill)
+        if inputs.decode is not None:
+            inputs.rewind(inputs.isl)
+            model(**inputs.decode)
+        synchronize(device)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise out_of_memory_error(spec, error) from error
+        failure = describe_failure(error)
+        where = f" at {failure.source}" if failure.source else ""
+        raise HarnessError(
+            f"The forward call of {spec.model} fails without any capture{where}: "
+            f"{failure.error_type}: {failure.error_line}"
+        ) from error
+
+
+def _prepare(
+    session: Session,
+    variant: Variant,
+    model: Any,
+    phase: str,
+    pool: dict[str, Any],
+    spec: HarnessSpec,
+) -> None:
+    inputs = session.inputs
+    arguments = inputs.prefill if phase == PREFILL else inputs.decode
+    assert arguments is not None
+
+    def reset() -> None:
+        inputs.rewind(inputs.start_of(phase))
+
+    reset()
+    context = Context(phase=phase, device=session.device, reset=reset, pool=pool)
+    start_ns = time.perf_counter_ns()
+    try:
+        prepared = variant.prepare(model, arguments, context)
+        synchronize(session.device)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise out_of_memory_error(spec, error) from error
+        raise VariantFailedError(describe_failure(error, phase=phase)) from error
+    session.prepare_ns[phase] = time.perf_counter_ns() - start_ns
+    session.prepared[phase] = prepared
+    session.captured[phase] = prepared.kind
+    inputs.rewind(0)
+
+
+def _prepare_decode(
+    session: Session, variant: Variant, model: Any, pool: dict[str, Any], spec: HarnessSpec
+) -> None:
+    """Prepares the decode step; where that cannot be, it stays eager and the report says so."""
+    reason = None
+    if variant.replays and not session.inputs.all_static:
+        reason = "the sliding-window cache counts its tokens in Python, which a replay does not run"
+    else:
+        try:
+            _prepare(session, variant, model, DECODE, pool, spec)
+        except VariantFailedError as error:
+            session.decode_failure = error.failure
+            reason = error.failure.error_line
+    if reason is not None:
+        _prepare(session, Eager(), model, DECODE, pool, spec)
+        session.captured[DECODE] = f"left eager: {reason}"
+        session.notes.append(f"The decode step was left eager: {reason}.")
+
+
+def out_of_memory_error(spec: HarnessSpec, error: BaseException) -> HarnessError:
+    """The one sentence for a step that does not fit: which variant, how much."""
+    import torch
+
+    free = ""
+    if torch.cuda.is_available():
+        free_bytes, total_bytes = torch.cuda.mem_get_info()
+        free = (
+            f" ({free_bytes / 2**30:.1f} of {total_bytes / 2**30:.1f} GiB free, "
+            f"{torch.cuda.max_memory_reserved() / 2**30:.1f} GiB held at most)"
+        )
+    first = str(error).strip().splitlines()[0]
+    return HarnessError(
+        f"{spec.variant} of {spec.model} ran out of GPU memory{free}: {first}",
+        hint="Use fewer layers, a smaller batch or isl, or another dtype.",
+    )

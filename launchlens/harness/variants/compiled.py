@@ -1,0 +1,52 @@
+"""Variants ``compile``, ``compile-cudagraph`` and ``compile-cudagraphs-backend``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared
+
+if TYPE_CHECKING:
+    from launchlens.harness.variants.base import Context
+
+
+class Compiled:
+    """torch.compile of the forward call, for one shape.
+
+    Args:
+        name: as on the command line.
+        backend: torch.compile's backend.
+        mode: torch.compile's mode, or None.
+        graphs: the backend replays CUDA graphs.
+    """
+
+    replays = False  # Dynamo guards on the cache's Python lengths and compiles again.
+
+    def __init__(
+        self, name: str, *, backend: str, mode: str | None = None, graphs: bool = False
+    ) -> None:
+        self.name = name
+        self.needs_gpu = graphs
+        self._backend = backend
+        self._mode = mode
+        self._graphs = graphs
+
+    def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
+        """Compiles by running; see :class:`~launchlens.harness.variants.base.Variant`."""
+        import torch
+
+        compiled = torch.compile(
+            model.forward, backend=self._backend, mode=self._mode, dynamic=False
+        )
+        begin = torch.compiler.cudagraph_mark_step_begin if self._graphs else None
+
+        def step() -> Any:
+            if begin is not None:
+                begin()
+            return compiled(**inputs).logits
+
+        # The first run compiles, the second records (with CUDA graphs), the third replays.
+        for _ in range(CAPTURE_WARMUP_STEPS):
+            context.reset()
+            step()
+        return Prepared(step, "compiled")

@@ -1,0 +1,27 @@
+"""Variant ``eager``: the model's forward call, nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from launchlens.harness.variants.base import Prepared
+
+if TYPE_CHECKING:
+    from launchlens.harness.variants.base import Context
+
+
+class Eager:
+    """Runs the forward call."""
+
+    name = "eager"
+    needs_gpu = False
+    replays = False
+
+    def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
+        """Prepares nothing; see :class:`~launchlens.harness.variants.base.Variant`."""
+        del context
+
+        def step() -> Any:
+            return model(**inputs).logits
+
+        return Prepared(step, "eager")

@@ -1,0 +1,39 @@
+"""A user's own variant: a function named ``module:function`` on the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from launchlens.errors import HarnessError
+from launchlens.harness.variants.base import Prepared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from launchlens.harness.variants.base import Context
+
+
+class Plugin:
+    """Calls the user's function where a built-in variant prepares.
+
+    The function gets the model, its keyword arguments and a Context, and returns a callable
+    without arguments that runs a step and returns the logits (or a Prepared).
+    """
+
+    needs_gpu = False
+    replays = False
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name = name
+        self._function = function
+
+    def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
+        """Calls the function; see :class:`~launchlens.harness.variants.base.Variant`."""
+        step = self._function(model, inputs, context)
+        if isinstance(step, Prepared):
+            return step
+        if not callable(step):
+            raise HarnessError(
+                f"The variant {self.name} returned {type(step).__name__}, not a callable."
+            )
+        return Prepared(step, "custom")

@@ -1,0 +1,139 @@
+"""Tables over a group of steps: kernels, API calls, gap lengths, what the GPU idles after."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from launchlens.metrics.calls import base_name
+from launchlens.metrics.idle import GapKind, GapTable
+from launchlens.metrics.measure import Measured
+from launchlens.metrics.statistics import grouped_medians
+from launchlens.model.columns import IntColumn, OpKind, Trace
+from launchlens.model.figures import ApiRow, FollowerRow, GapBin, KernelRow
+
+GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
+"""Classes of gap length: below 2, 2-5, 5-10, 10-50, 50-500 µs, longer."""
+
+_KIND_NAMES = {
+    OpKind.MEMCPY: "[memcpy]",
+    OpKind.MEMSET: "[memset]",
+    OpKind.GRAPH: "[CUDA graph]",
+}
+
+
+def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[KernelRow, ...]:
+    """Kernels that the rows' steps own, by name, longest total first."""
+    index, _ = measured.owned.ops.take(rows).expand()
+    ops = measured.owned.order[index]
+    ops = ops[trace.ops.kind[ops] == OpKind.KERNEL]
+    duration = trace.ops.end_ns[ops] - trace.ops.start_ns[ops]
+    count, total, median = grouped_medians(trace.ops.name[ops], duration, len(trace.strings))
+    whole = int(total.sum())
+    order = np.lexsort((np.arange(count.size), -count, -total))
+    return tuple(
+        KernelRow(
+            trace.strings[i], int(count[i]), int(total[i]), int(median[i]), float(total[i] / whole)
+        )
+        for i in order.tolist()
+        if count[i]
+    )
+
+
+def api_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[ApiRow, ...]:
+    """CUDA API calls that the rows' steps own, by base name, longest total first."""
+    index, _ = measured.owned.calls.take(rows).expand()
+    api = trace.api
+    bases = list(dict.fromkeys(base_name(n) for n in api.names))
+    code_of = np.array([bases.index(base_name(n)) for n in api.names] or [0], np.int32)
+    duration = api.end_ns[index] - api.start_ns[index]
+    code = code_of[api.name[index]] if index.size else np.empty(0, np.int32)
+    count, total, median = grouped_medians(code, duration, max(len(bases), 1))
+    order = np.lexsort((np.arange(count.size), -count, -total))
+    return tuple(
+        ApiRow(bases[i], int(count[i]), int(total[i]), int(median[i]))
+        for i in order.tolist()
+        if count[i]
+    )
+
+
+def gap_histogram(
+    gaps: GapTable, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> tuple[GapBin, ...]:
+    """Count and time of the chosen gaps by length (`GAP_EDGES_NS`)."""
+    length = gaps.length_ns[chosen]
+    edges = np.array(GAP_EDGES_NS)
+    code = np.searchsorted(edges, length, side="right")
+    count = np.bincount(code, minlength=edges.size + 1)
+    total = np.bincount(code, length, edges.size + 1).astype(np.int64)
+    bounds = [0, *GAP_EDGES_NS]
+    return tuple(
+        GapBin(
+            bounds[i],
+            GAP_EDGES_NS[i] if i < len(GAP_EDGES_NS) else None,
+            int(count[i]),
+            int(total[i]),
+        )
+        for i in range(len(bounds))
+    )
+
+
+def gap_followers(
+    trace: Trace,
+    measured: Measured,
+    rows: IntColumn,
+    chosen: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    ends: EndOrder,
+) -> tuple[FollowerRow, ...]:
+    """What ran right before the GPU fell idle, by name, longest idle first.
+
+    Gaps before a step's first own operation follow no work of the step and are left out.
+    """
+    gaps = measured.device_time.gaps
+    picked = np.flatnonzero(chosen & (gaps.kind != GapKind.LEAD_IN))
+    before = ends.ending_at(gaps.start_ns[picked])
+    inside = before >= 0
+    names, labels = _op_names(trace, before[inside])
+    count = np.bincount(names, minlength=len(labels))
+    idle = np.bincount(names, gaps.length_ns[picked][inside], len(labels)).astype(np.int64)
+    index, _ = measured.owned.ops.take(rows).expand()
+    ran = np.bincount(_op_names(trace, measured.owned.order[index])[0], minlength=len(labels))
+    order = np.lexsort((np.arange(count.size), -count, -idle))
+    return tuple(
+        FollowerRow(labels[i], int(count[i]), int(idle[i]), int(ran[i]))
+        for i in order.tolist()
+        if count[i]
+    )
+
+
+def _op_names(trace: Trace, ops: IntColumn) -> tuple[IntColumn, list[str]]:
+    labels = [*trace.strings, *_KIND_NAMES.values()]
+    of_kind = np.array([0, *(len(trace.strings) + i for i in range(len(_KIND_NAMES)))])
+    kind = trace.ops.kind[ops]
+    code = np.where(kind == OpKind.KERNEL, trace.ops.name[ops], of_kind[kind])
+    return np.maximum(code, 0).astype(np.int64), labels
+
+
+class EndOrder:
+    """Finds the operation that ends at an instant; one sort for a whole trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._order = np.argsort(trace.ops.end_ns, kind="stable")
+        self._ends = trace.ops.end_ns[self._order]
+
+    def ending_at(self, instants_ns: IntColumn) -> IntColumn:
+        """Row of an operation that ends at each instant, -1 where none does."""
+        if self._ends.size == 0:
+            return np.full(instants_ns.size, -1, np.int64)
+        at = np.clip(np.searchsorted(self._ends, instants_ns), 0, self._ends.size - 1)
+        return np.where(self._ends[at] == instants_ns, self._order[at], -1)
+
+
+@lru_cache(maxsize=1)
+def gap_labels() -> tuple[str, ...]:
+    """Names of the classes of gap length, as reports show them."""
+    edges = [e // 1000 for e in GAP_EDGES_NS]
+    inner = [f"{a}-{b} µs" for a, b in pairwise(edges)]
+    return (f"< {edges[0]} µs", *inner, f"> {edges[-1]} µs")

@@ -1,0 +1,233 @@
+"""Busy time, idle time, and what each gap waited for (docs/definitions.md, device side)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from launchlens.intervals import Cover, Pieces, uncovered_pieces
+from launchlens.metrics.calls import Calls
+from launchlens.metrics.steps import StepRange
+from launchlens.model.columns import IntColumn, OpKind, SmallColumn, Trace
+
+
+class GapKind(IntEnum):
+    """Where a gap lies; WAITING gaps split into host, launch and sync instants."""
+
+    LEAD_IN = 0
+    TAIL = 1
+    UNLINKED = 2
+    DEVICE = 3
+    WAITING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class GapTable:
+    """Every gap of every window. All columns have shape (gaps,).
+
+    ``row`` indexes the rows the windows came from. ``host_ns``, ``launch_ns`` and ``sync_ns``
+    are the instants of a WAITING gap by cause (they sum to its length; 0 for other kinds).
+    ``next_op`` is the operation that ends the gap (-1 for tails).
+    """
+
+    row: IntColumn
+    start_ns: IntColumn
+    end_ns: IntColumn
+    kind: SmallColumn
+    host_ns: IntColumn
+    launch_ns: IntColumn
+    sync_ns: IntColumn
+    next_op: IntColumn
+
+    @property
+    def length_ns(self) -> IntColumn:
+        """Length of each gap."""
+        return self.end_ns - self.start_ns
+
+    def by_cause(self, rows: int) -> dict[str, IntColumn]:
+        """Idle time of each row by cause; shape (rows,) each. The causes sum to the idle time."""
+
+        def summed(values: IntColumn) -> IntColumn:
+            # float64 weights are exact below 2**53 ns (104 days).
+            return np.bincount(self.row, values, rows).astype(np.int64)
+
+        whole = {
+            name: summed(np.where(self.kind == kind, self.length_ns, 0))
+            for name, kind in (
+                ("lead_in", GapKind.LEAD_IN),
+                ("device", GapKind.DEVICE),
+                ("tail", GapKind.TAIL),
+                ("unlinked", GapKind.UNLINKED),
+            )
+        }
+        return whole | {
+            "host": summed(self.host_ns),
+            "launch": summed(self.launch_ns),
+            "sync": summed(self.sync_ns),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Windows on devices: one for each row that has a device; shapes (rows,).
+
+    ``gpu`` is the physical GPU, ``first_own_ns`` the start of the step's first own operation,
+    ``thread`` the step's thread.
+    """
+
+    start_ns: IntColumn
+    end_ns: IntColumn
+    gpu: IntColumn
+    first_own_ns: IntColumn
+    thread: IntColumn
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTime:
+    """Busy time within the windows (all operations; kernels and graph spans), and their gaps."""
+
+    busy_ns: IntColumn
+    kernel_busy_ns: IntColumn
+    projected_busy_ns: IntColumn
+    gaps: GapTable
+
+
+def measure_windows(
+    trace: Trace, calls: Calls, windows: Windows, last_own_ns: IntColumn
+) -> DeviceTime:
+    """Busy time and gaps of each window, on its own GPU, counting every step's operations."""
+    size = windows.start_ns.size
+    busy, kernel_busy = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    projected = np.zeros(size, np.int64)
+    tables = []
+    waits = BlockingCovers(trace, calls)
+    gpu_of_op = np.array([d.gpu for d in trace.devices] or [0], np.int64)
+    for gpu in np.unique(windows.gpu).tolist():
+        rows = np.flatnonzero(windows.gpu == gpu)
+        ops = _ops_on(trace, gpu_of_op, gpu)
+        start, end = trace.ops.start_ns[ops], trace.ops.end_ns[ops]
+        cover = Cover.of(start, end, is_sorted=True)
+        begin, finish = windows.start_ns[rows], windows.end_ns[rows]
+        busy[rows] = cover.length_within(begin, finish)
+        projected[rows] = cover.length_within(windows.first_own_ns[rows], last_own_ns[rows])
+        kind = trace.ops.kind[ops]
+        works = (kind == OpKind.KERNEL) | (kind == OpKind.GRAPH)
+        if works.all():
+            kernel_busy[rows] = busy[rows]
+        else:
+            kernels = Cover.of(start[works], end[works], is_sorted=True)
+            kernel_busy[rows] = kernels.length_within(begin, finish)
+        pieces = uncovered_pieces(cover, begin, finish)
+        tables.append(_attribute(trace, windows, waits, rows, pieces, cover, ops))
+    return DeviceTime(busy, kernel_busy, projected, _joined(tables))
+
+
+def _ops_on(trace: Trace, gpu_of_op: IntColumn, gpu: int) -> slice | IntColumn:
+    if (gpu_of_op == gpu).all():
+        return slice(None)
+    return np.flatnonzero(gpu_of_op[trace.ops.device] == gpu)
+
+
+class BlockingCovers:
+    """For each thread, the instants at which it was inside a blocking call."""
+
+    def __init__(self, trace: Trace, calls: Calls) -> None:
+        self._api = trace.api
+        self._rows = np.flatnonzero(calls.blocking)
+        self._thread = trace.api.thread[self._rows]
+        self._made: dict[int, Cover] = {}
+
+    def of(self, thread: int) -> Cover:
+        """The cover of one thread's synchronize calls and blocking copies."""
+        if thread not in self._made:
+            rows = self._rows[self._thread == thread]
+            self._made[thread] = Cover.of(self._api.start_ns[rows], self._api.end_ns[rows])
+        return self._made[thread]
+
+
+def _attribute(
+    trace: Trace,
+    windows: Windows,
+    waits: BlockingCovers,
+    rows: IntColumn,
+    pieces: Pieces,
+    cover: Cover,
+    ops: slice | IntColumn,
+) -> GapTable:
+    row = rows[pieces.window]
+    g0, g1 = pieces.start_ns, pieces.end_ns
+    is_tail = pieces.next_piece < 0
+    begins = np.append(cover.start_ns, np.int64(0))[pieces.next_piece]
+    next_op = _first_to_start(trace, begins, ops)
+    next_op = np.where(is_tail, -1, next_op)
+    api_row = np.where(is_tail, -1, trace.ops.api_row[np.maximum(next_op, 0)])
+    if trace.api.start_ns.size:
+        called = trace.api.start_ns[np.maximum(api_row, 0)]
+    else:
+        called = np.zeros(g0.size, np.int64)
+    kind = np.full(g0.size, GapKind.WAITING, np.int32)
+    kind[called <= g0] = GapKind.DEVICE
+    kind[api_row < 0] = GapKind.UNLINKED
+    kind[is_tail] = GapKind.TAIL
+    kind[(g1 <= windows.first_own_ns[row]) & ~is_tail] = GapKind.LEAD_IN
+    called = np.clip(called, g0, g1)
+    waited_before, waited_after = np.zeros(g0.size, np.int64), np.zeros(g0.size, np.int64)
+    waiting = kind == GapKind.WAITING
+    thread = windows.thread[row]
+    for t in np.unique(thread[waiting]).tolist():
+        mine = np.flatnonzero(waiting & (thread == t))
+        blocked = waits.of(t)
+        waited_before[mine] = blocked.length_within(g0[mine], called[mine])
+        waited_after[mine] = blocked.length_within(called[mine], g1[mine])
+    zero = np.int64(0)
+    return GapTable(
+        row,
+        g0,
+        g1,
+        kind,
+        np.where(waiting, called - g0 - waited_before, zero),
+        np.where(waiting, g1 - called - waited_after, zero),
+        waited_before + waited_after,
+        next_op,
+    )
+
+
+def _first_to_start(trace: Trace, begins: IntColumn, ops: slice | IntColumn) -> IntColumn:
+    """The operation that starts at each instant; of several, smallest (process, correlation)."""
+    start = trace.ops.start_ns[ops]
+    if start.size == 0:
+        return np.full(begins.size, -1, np.int64)
+    index = np.clip(np.searchsorted(start, begins), 0, start.size - 1)
+    following = np.minimum(index + 1, start.size - 1)
+    tied = (following != index) & (start[following] == start[index])
+    if tied.any():
+        same = np.flatnonzero(start[1:] == start[:-1])
+        members = np.unique(np.concatenate([same, same + 1]))
+        rows = members if isinstance(ops, slice) else ops[members]
+        pids = np.array([p.global_pid for p in trace.processes], np.int64)
+        best = np.lexsort(
+            (trace.ops.correlation_id[rows], pids[trace.ops.process[rows]], start[members])
+        )
+        chosen = members[best]
+        firsts = np.searchsorted(start[chosen], begins[tied])
+        index[tied] = chosen[firsts]
+    return index if isinstance(ops, slice) else ops[index]
+
+
+def _joined(tables: Sequence[GapTable]) -> GapTable:
+    if len(tables) == 1:
+        return tables[0]
+    empty = np.empty(0, np.int64)
+    if not tables:
+        return GapTable(empty, empty, empty, empty.astype(np.int32), empty, empty, empty, empty)
+    return GapTable(
+        *(np.concatenate([getattr(t, name) for t in tables]) for name in GapTable.__slots__)
+    )
+
+
+def threads_of(steps: Sequence[StepRange]) -> IntColumn:
+    """Thread index of each step; shape (steps,)."""
+    return np.array([s.thread for s in steps], np.int64)

@@ -1,0 +1,325 @@
+"""Every figure of every step of a trace: from columns to `Step` records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from launchlens.metrics.bound import bound_of
+from launchlens.metrics.calls import CallKind, Calls, class_calls
+from launchlens.metrics.idle import DeviceTime, Windows, measure_windows
+from launchlens.metrics.ownership import Owned, Slices, count_kind, own, own_extent
+from launchlens.metrics.statistics import segment_medians
+from launchlens.metrics.steps import StepRange
+from launchlens.model.columns import IntColumn, OpKind, Trace
+from launchlens.model.figures import Gaps, GraphTracing, Step
+
+NO_API = (
+    "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used. "
+    "Record it with nsys profile -t cuda,nvtx on a machine with a GPU."
+)
+HIDDEN = (
+    "{n} of {g} graph launches have neither node rows nor a whole-graph row, so what they ran is "
+    "not in the trace (nsys {version} exports no graph work in its default mode). Record it again "
+    "with --cuda-graph-trace=node, or with a newer nsys (2025.3 exports it)."
+)
+SPANS = (
+    "graphs are traced as whole spans, which hide their kernels. For counts of operations "
+    "record with --cuda-graph-trace=node."
+)
+MIXED = (
+    "the step has graphs traced as nodes and graphs traced as whole spans, so operations "
+    "cannot be counted. Record it with one setting of --cuda-graph-trace."
+)
+NO_OPS = (
+    "none of the step's {n} launches has a GPU row: kernels were not exported, or events were "
+    "dropped. Record it again with nsys profile -t cuda,nvtx."
+)
+NO_WORK = "the step submitted no GPU work from its thread."
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Steps of a trace with everything that later tables are drawn from.
+
+    ``steps[i]`` belongs to row ``i`` of ``owned``; ``windowed`` lists the rows that have a
+    window, in the order of ``device_time``'s rows.
+    """
+
+    steps: tuple[Step, ...]
+    owned: Owned
+    calls: Calls
+    windowed: IntColumn
+    device_time: DeviceTime
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Host calls of each row by kind; shapes (rows,)."""
+
+    kernel: IntColumn
+    graph: IntColumn
+    memcpy: IntColumn
+    memset: IntColumn
+    sync: IntColumn
+    alloc: IntColumn
+    captured: IntColumn
+    hidden: IntColumn
+    node: IntColumn
+    span: IntColumn
+
+
+def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
+    """All figures of all steps (docs/definitions.md), one `Step` for each (step, device)."""
+    calls = class_calls(trace.api, trace.ops, OpKind.GRAPH)
+    owned = own(trace, ranges)
+    counts = _count_calls(trace, calls, owned)
+    first, last = own_extent(trace, owned)
+    windowed = np.flatnonzero((owned.ops.count > 0) & (counts.hidden == 0))
+    step = owned.step[windowed]
+    start = np.array([r.start_ns for r in ranges], np.int64)[step]
+    end = np.array([r.end_ns for r in ranges], np.int64)[step]
+    windows = Windows(
+        start,
+        np.maximum(end, last[windowed]),
+        np.array([d.gpu for d in trace.devices] or [0], np.int64)[owned.device[windowed]],
+        first[windowed],
+        np.array([r.thread for r in ranges], np.int64)[step],
+    )
+    device_time = measure_windows(trace, calls, windows, last[windowed])
+    columns = _columns(trace, calls, owned, counts)
+    columns |= _device_columns(windows, windowed, device_time, last[windowed], end)
+    records = _records(trace, ranges, owned, counts, columns)
+    return Measured(tuple(records), owned, calls, windowed, device_time)
+
+
+def _count_calls(trace: Trace, calls: Calls, owned: Owned) -> _Counts:
+    kind, captured = calls.kind, calls.captured
+
+    def count(wanted: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> IntColumn:
+        positions = np.flatnonzero(wanted)
+        number = owned.calls.within(positions).count
+        return _by_device(trace, owned, positions, number) if owned.is_split.any() else number
+
+    graph = (kind == CallKind.GRAPH) & ~captured
+    return _Counts(
+        kernel=count((kind == CallKind.KERNEL) & ~captured),
+        graph=count(graph),
+        memcpy=count((kind == CallKind.MEMCPY) & ~captured),
+        memset=count((kind == CallKind.MEMSET) & ~captured),
+        sync=count(kind == CallKind.SYNC),
+        alloc=count(kind == CallKind.ALLOC),
+        captured=count(captured),
+        hidden=count(graph & ~calls.has_op & ~calls.has_span),
+        node=count(graph & calls.has_op),
+        span=count(graph & calls.has_span),
+    )
+
+
+def _by_device(trace: Trace, owned: Owned, positions: IntColumn, number: IntColumn) -> IntColumn:
+    """Counts of steps that use several devices: a call counts where its operation ran.
+
+    Calls without an operation (synchronize, hidden graphs) count at the primary device.
+    """
+    device_of_call = np.full(trace.api.start_ns.size, -1, np.int32)
+    linked = np.flatnonzero(trace.ops.api_row >= 0)
+    device_of_call[trace.ops.api_row[linked]] = trace.ops.device[linked]
+    devices = device_of_call[positions]
+    number = number.copy()
+    for row in np.flatnonzero(owned.is_split).tolist():
+        a, b = np.searchsorted(positions, [owned.calls.low[row], owned.calls.high[row]])
+        here = devices[a:b] == owned.device[row]
+        if owned.is_primary[row]:
+            here |= devices[a:b] < 0
+        number[row] = int(here.sum())
+    return number
+
+
+def _columns(
+    trace: Trace, calls: Calls, owned: Owned, counts: _Counts
+) -> dict[str, list[int | None]]:
+    """Launch-side figures of each row: cost, interval, queue time, TKLQT."""
+    api, ops = trace.api, trace.ops
+    launch = np.flatnonzero(
+        ((calls.kind == CallKind.KERNEL) | (calls.kind == CallKind.GRAPH)) & ~calls.captured
+    )
+    slices = owned.calls.within(launch)
+    cost = api.end_ns[launch] - api.start_ns[launch]
+    interval = np.diff(api.start_ns[launch], append=0)
+    between = Slices(slices.low, np.maximum(slices.high - 1, slices.low))
+    total = np.concatenate([[0], np.cumsum(cost)])
+    call = ops.api_row[owned.order]
+    queued = np.maximum(ops.start_ns[owned.order] - api.end_ns[call], 0)
+    kernels = np.flatnonzero(ops.kind[owned.order] == OpKind.KERNEL)
+    rows = owned.order[kernels]
+    waited = np.concatenate([[0], np.cumsum(ops.start_ns[rows] - api.start_ns[call[kernels]])])
+    of_kernels = owned.ops.within(kernels)
+    launches = (counts.kernel + counts.graph).tolist()
+    return {
+        "launch_cost_ns": segment_medians(cost, slices),
+        "launch_cost_total_ns": [
+            t if n else None
+            for t, n in zip(
+                (total[slices.high] - total[slices.low]).tolist(), launches, strict=True
+            )
+        ],
+        "inter_launch_ns": segment_medians(interval, between),
+        "queue_ns": segment_medians(queued, owned.ops),
+        "tklqt_ns": (waited[of_kernels.high] - waited[of_kernels.low]).tolist(),
+        "kernels": count_kind(trace, owned, OpKind.KERNEL).tolist(),
+        "memcpys": count_kind(trace, owned, OpKind.MEMCPY).tolist(),
+        "memsets": count_kind(trace, owned, OpKind.MEMSET).tolist(),
+        "graph_spans": count_kind(trace, owned, OpKind.GRAPH).tolist(),
+    }
+
+
+def _device_columns(
+    windows: Windows,
+    windowed: IntColumn,
+    time: DeviceTime,
+    last_own: IntColumn,
+    range_end: IntColumn,
+) -> dict[str, list[int | None]]:
+    """Device-side figures, spread from the windowed rows to all rows (None elsewhere)."""
+    causes = time.gaps.by_cause(windowed.size)
+    values = {
+        "window_ns": windows.end_ns - windows.start_ns,
+        "projected_ns": last_own - windows.first_own_ns,
+        "busy_ns": time.busy_ns,
+        "kernel_busy_ns": time.kernel_busy_ns,
+        "projected_busy_ns": time.projected_busy_ns,
+        "lead_in_ns": windows.first_own_ns - windows.start_ns,
+        "tail_ns": range_end - last_own,
+    } | {f"gap_{cause}": total for cause, total in causes.items()}
+    size = int(windowed.max()) + 1 if windowed.size else 0
+    spread: dict[str, list[int | None]] = {}
+    for name, column in values.items():
+        full: list[int | None] = [None] * size
+        for row, value in zip(windowed.tolist(), column.tolist(), strict=True):
+            full[row] = value
+        spread[name] = full
+    return spread
+
+
+def graph_tracing_of(graphs: int, hidden: int, nodes: int, spans: int) -> GraphTracing:
+    """How the graphs of a step show in the trace (docs/definitions.md)."""
+    if graphs == 0:
+        return "none"
+    if hidden:
+        return "missing"
+    if nodes and spans:
+        return "mixed"
+    return "graph" if spans else "node"
+
+
+def _records(
+    trace: Trace,
+    ranges: Sequence[StepRange],
+    owned: Owned,
+    counts: _Counts,
+    columns: dict[str, list[int | None]],
+) -> list[Step]:
+    per_row = {f.name: getattr(counts, f.name).tolist() for f in fields(_Counts)}
+    records = []
+    for row, index in enumerate(owned.step.tolist()):
+        values = {k: (v[row] if row < len(v) else None) for k, v in columns.items()}
+        host = {name: column[row] for name, column in per_row.items()}
+        records.append(_record(trace, ranges[index], index, int(owned.device[row]), host, values))
+    return records
+
+
+def _record(
+    trace: Trace,
+    source: StepRange,
+    index: int,
+    device: int,
+    host: dict[str, int],
+    values: dict[str, int | None],
+) -> Step:
+    tracing = graph_tracing_of(host["graph"], host["hidden"], host["node"], host["span"])
+    launches = host["kernel"] + host["graph"]
+    reason = _reason(trace, tracing, host, has_device=device >= 0)
+    known = trace.has_api
+    countable = known and tracing in ("none", "node") and (device >= 0 or launches == 0)
+    window, busy = values["window_ns"], values["busy_ns"]
+    gaps = None
+    if window is not None:
+        gaps = Gaps(*(values[f"gap_{f.name}"] or 0 for f in fields(Gaps)))
+
+    def host_count(value: int) -> int | None:
+        return value if known else None
+
+    def op_count(name: str) -> int | None:
+        return values[name] if countable else None
+
+    submissions = launches + host["memcpy"] + host["memset"]
+    idle = _share(busy, window)
+    return Step(
+        index=index,
+        range=source.text,
+        domain=source.domain,
+        engine=source.engine,
+        phase=source.phase,
+        pid=trace.processes[source.process].pid,
+        tid=trace.threads[source.thread].tid,
+        device=trace.devices[device].device_id if device >= 0 and window is not None else None,
+        start_ns=source.start_ns,
+        end_ns=source.end_ns,
+        tokens=source.tokens,
+        kernel_launches=host_count(host["kernel"]),
+        graph_launches=host_count(host["graph"]),
+        launches=host_count(launches),
+        memcpy_calls=host_count(host["memcpy"]),
+        memset_calls=host_count(host["memset"]),
+        submissions=host_count(submissions),
+        sync_calls=host_count(host["sync"]),
+        alloc_calls=host_count(host["alloc"]),
+        captured_calls=host_count(host["captured"]),
+        kernels=op_count("kernels"),
+        memcpys=op_count("memcpys"),
+        memsets=op_count("memsets"),
+        graph_spans=values["graph_spans"] if known else None,
+        graph_tracing=tracing if known else None,
+        hidden_graph_launches=host_count(host["hidden"]),
+        cpu_ns=source.end_ns - source.start_ns,
+        projected_ns=values["projected_ns"],
+        window_ns=window,
+        busy_ns=busy,
+        kernel_busy_ns=values["kernel_busy_ns"],
+        idle=idle,
+        idle_kernels_only=_share(values["kernel_busy_ns"], window),
+        idle_projected=_share(values["projected_busy_ns"], values["projected_ns"]),
+        gaps_ns=gaps,
+        lead_in_ns=values["lead_in_ns"],
+        tail_ns=values["tail_ns"],
+        launch_cost_ns=values["launch_cost_ns"],
+        launch_cost_total_ns=values["launch_cost_total_ns"],
+        inter_launch_ns=values["inter_launch_ns"],
+        queue_ns=values["queue_ns"] if window is not None else None,
+        tklqt_ns=values["tklqt_ns"] if countable and window is not None else None,
+        bound=bound_of(idle, gaps),
+        unknown_reason=reason,
+    )
+
+
+def _share(busy: int | None, length: int | None) -> float | None:
+    """Idle fraction; None where either is unknown or the window is empty."""
+    if busy is None or not length:
+        return None
+    return 1 - busy / length
+
+
+def _reason(
+    trace: Trace, tracing: GraphTracing, host: dict[str, int], *, has_device: bool
+) -> str | None:
+    if not trace.has_api:
+        return NO_API
+    if tracing == "missing":
+        version = trace.info.nsys_version or "of this version"
+        return HIDDEN.format(n=host["hidden"], g=host["graph"], version=version)
+    if not has_device:
+        launches = host["kernel"] + host["graph"] + host["memcpy"] + host["memset"]
+        return NO_OPS.format(n=launches) if launches else NO_WORK
+    return {"graph": SPANS, "mixed": MIXED}.get(tracing)

@@ -1,0 +1,151 @@
+"""Which API calls and GPU operations each step owns.
+
+A step owns the calls on its thread that start within its range, and the operations with the
+same (process, correlation id) as one of them: never by overlap in time on the GPU. With calls
+sorted by (thread, start) a step's calls are one slice, and with operations sorted by their call
+its operations are one slice too, so everything below is a binary search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from launchlens.metrics.steps import StepRange
+from launchlens.model.columns import IntColumn, OpKind, SmallColumn, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Half-open index ranges ``[low, high)``, one for each row; shape (rows,)."""
+
+    low: IntColumn
+    high: IntColumn
+
+    @property
+    def count(self) -> IntColumn:
+        """Length of each slice."""
+        return self.high - self.low
+
+    def expand(self) -> tuple[IntColumn, IntColumn]:
+        """All indexes of all slices, and the row each belongs to; shapes (total,)."""
+        count = self.count
+        row = np.repeat(np.arange(count.size), count)
+        index = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count) + self.low[row]
+        return index, row
+
+    def take(self, rows: IntColumn) -> Slices:
+        """The slices of some rows."""
+        return Slices(self.low[rows], self.high[rows])
+
+    def within(self, positions: IntColumn | SmallColumn) -> Slices:
+        """The same slices in terms of ``positions``, an ascending subset of the indexes."""
+        return Slices(np.searchsorted(positions, self.low), np.searchsorted(positions, self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """Steps split by device: one row for each (step, device) with operations.
+
+    A step without any operation has one row with device -1. ``step`` indexes the step list,
+    ``device`` indexes `Trace.devices`; ``is_primary`` marks the device with most of the step's
+    operations, to which calls without an operation are counted; ``is_split`` marks rows of
+    steps with several devices.
+
+    ``order`` lists operation rows by (device, API row), without unlinked operations; ``ops``
+    are each row's slices of it. ``calls`` are each row's slices of the API table.
+    """
+
+    step: IntColumn
+    device: SmallColumn
+    is_primary: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_split: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    calls: Slices
+    order: IntColumn
+    ops: Slices
+
+
+def own(trace: Trace, steps: Sequence[StepRange]) -> Owned:
+    """Split ``steps`` by device and find what each owns."""
+    calls = _calls_of(trace, steps)
+    order, starts = _operations_by_device(trace)
+    api_row = trace.ops.api_row[order]
+    step_rows, device_rows, low, high = [], [], [], []
+    everyone = np.arange(len(steps))
+    counted = np.zeros(len(steps), np.int64)
+    for number in range(len(trace.devices)):
+        a, b = starts[number], starts[number + 1]
+        first = a + np.searchsorted(api_row[a:b], calls.low)
+        last = a + np.searchsorted(api_row[a:b], calls.high)
+        has = last > first
+        counted += has
+        step_rows.append(everyone[has])
+        device_rows.append(np.full(int(has.sum()), number, np.int32))
+        low.append(first[has])
+        high.append(last[has])
+    without = everyone[counted == 0]
+    step_rows.append(without)
+    device_rows.append(np.full(without.size, -1, np.int32))
+    low.append(np.zeros(without.size, np.int64))
+    high.append(np.zeros(without.size, np.int64))
+    step, device = np.concatenate(step_rows), np.concatenate(device_rows)
+    ops = Slices(np.concatenate(low), np.concatenate(high))
+    arranged = np.lexsort((device, step))
+    step, device, ops = step[arranged], device[arranged], ops.take(arranged)
+    most = np.lexsort((device, -ops.count, step))
+    is_primary = np.zeros(step.size, bool)
+    is_primary[most[np.unique(step[most], return_index=True)[1]]] = True
+    return Owned(step, device, is_primary, (counted > 1)[step], calls.take(step), order, ops)
+
+
+def _calls_of(trace: Trace, steps: Sequence[StepRange]) -> Slices:
+    api = trace.api
+    start = np.array([s.start_ns for s in steps], np.int64)
+    end = np.array([s.end_ns for s in steps], np.int64)
+    thread = np.array([s.thread for s in steps], np.int64)
+    low, high = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
+    for t in np.unique(thread).tolist():
+        first, last = np.searchsorted(api.thread, [t, t + 1])
+        mine = thread == t
+        low[mine] = first + np.searchsorted(api.start_ns[first:last], start[mine], side="left")
+        high[mine] = first + np.searchsorted(api.start_ns[first:last], end[mine], side="right")
+    return Slices(low, np.maximum(low, high))
+
+
+def _operations_by_device(trace: Trace) -> tuple[IntColumn, list[int]]:
+    """Linked operation rows by (device, API row), and where each device's rows begin."""
+    ops = trace.ops
+    device, api_row = ops.device, ops.api_row
+    if len(trace.devices) == 1 and api_row.size and int(api_row.min()) >= 0:
+        if (api_row[1:] >= api_row[:-1]).all():
+            order = np.arange(api_row.size)
+        else:
+            order = np.argsort(api_row, kind="stable")
+        return order, [0, api_row.size]
+    linked = np.flatnonzero(api_row >= 0)
+    order = linked[np.lexsort((api_row[linked], device[linked]))]
+    starts = np.searchsorted(device[order], np.arange(len(trace.devices) + 1))
+    return order, starts.tolist()
+
+
+def count_kind(trace: Trace, owned: Owned, kind: OpKind) -> IntColumn:
+    """Operations of one kind that each row owns."""
+    positions = np.flatnonzero(trace.ops.kind[owned.order] == kind)
+    return owned.ops.within(positions).count
+
+
+def own_extent(trace: Trace, owned: Owned) -> tuple[IntColumn, IntColumn]:
+    """Start of each row's first and end of its last operation; 0 for rows without any."""
+    first, last = np.zeros(owned.step.size, np.int64), np.zeros(owned.step.size, np.int64)
+    rows = np.flatnonzero(owned.ops.count > 0)
+    if rows.size:
+        slices = owned.ops.take(rows)
+        edges = np.stack([slices.low, slices.high], axis=1).ravel()
+        # A last edge at the very end would be out of range: pad by one.
+        start = np.append(trace.ops.start_ns[owned.order], np.iinfo(np.int64).max)
+        end = np.append(trace.ops.end_ns[owned.order], np.iinfo(np.int64).min)
+        first[rows] = np.minimum.reduceat(start, edges)[::2]
+        last[rows] = np.maximum.reduceat(end, edges)[::2]
+    return first, last

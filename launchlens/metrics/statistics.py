@@ -1,0 +1,134 @@
+"""Medians, quantiles and the bootstrap interval of a median, for small and large samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from launchlens.metrics.ownership import Slices
+from launchlens.model.columns import IntColumn
+from launchlens.model.figures import Stat
+
+CONFIDENCE = 0.95
+
+
+@lru_cache(maxsize=256)
+def median_interval_ranks(n: int, confidence: float = CONFIDENCE) -> tuple[int, int]:
+    """Ranks (0-based) of the order statistics that bound the bootstrap interval of a median.
+
+    The bootstrap distribution of a median is known exactly (Efron 1979, "Bootstrap methods:
+    another look at the jackknife", section 3): the median of a resample is at most the k-th
+    smallest value with probability P(Binomial(n, k/n) >= m), m the median's rank. So no
+    resampling is needed, and the same data give the same interval always. For even n the lower
+    bound uses the lower and the upper bound the upper of the two middle ranks.
+    """
+    tail = (1 - confidence) / 2
+    lower, upper = (n + 1) // 2, n // 2 + 1
+    low = _smallest(n, lambda k: _at_least(lower, n, k / n) >= tail)
+    high = _smallest(n, lambda k: _at_least(upper, n, k / n) >= 1 - tail)
+    return low - 1, high - 1
+
+
+def _smallest(n: int, reached: Callable[[int], bool]) -> int:
+    a, b = 1, n
+    while a < b:
+        middle = (a + b) // 2
+        if reached(middle):
+            b = middle
+        else:
+            a = middle + 1
+    return a
+
+
+def _at_least(m: int, n: int, p: float) -> float:
+    """P(Binomial(n, p) >= m)."""
+    if p >= 1:
+        return 1.0
+    j = np.arange(m, n + 1)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    log_terms = (log_factorial[n] - log_factorial[j] - log_factorial[n - j] + j * np.log(p)) + (
+        n - j
+    ) * np.log1p(-p)
+    return float(np.exp(log_terms).sum())
+
+
+Shape = Literal["ns", "count", "fraction"]
+
+
+def describe(values: Sequence[float | int | None], shape: Shape) -> Stat:
+    """Summary of one figure over steps.
+
+    Quantiles interpolate linearly between order statistics (NumPy's default).
+
+    Args:
+        values: one value for each step, None where unknown.
+        shape: "ns" rounds to whole nanoseconds, "count" keeps whole numbers whole.
+    """
+    known = np.array([v for v in values if v is not None], np.float64)
+    unknown = len(values) - known.size
+    if known.size == 0 or unknown:
+        return Stat(None, None, None, None, None, None, int(known.size), unknown)
+    known.sort()
+    p10, p50, p90, p99 = np.quantile(known, [0.1, 0.5, 0.9, 0.99]).tolist()
+    low = high = None
+    if known.size >= 2:
+        a, b = median_interval_ranks(int(known.size))
+        low, high = float(known[a]), float(known[b])
+
+    def shaped(value: float | None) -> float | int | None:
+        if value is None:
+            return None
+        if shape == "ns" or (shape == "count" and float(value).is_integer()):
+            return round(value)
+        return value
+
+    return Stat(
+        shaped(p50),
+        shaped(p10),
+        shaped(p90),
+        shaped(p99),
+        shaped(low),
+        shaped(high),
+        int(known.size),
+        0,
+    )
+
+
+def segment_medians(values: IntColumn, slices: Slices) -> list[int | None]:
+    """Median of ``values[low:high]`` for each slice, rounded; None for empty slices."""
+    index, row = slices.expand()
+    if index.size == 0:
+        return [None] * slices.low.size
+    count = slices.count
+    picked = np.clip(values[index], 0, (1 << 40) - 1)
+    key = (row << 40) | picked
+    key.sort()
+    picked = key & ((1 << 40) - 1)
+    begin = np.cumsum(count) - count
+    last = picked.size - 1
+    low = picked[np.clip(begin + (count - 1) // 2, 0, last)]
+    high = picked[np.clip(begin + count // 2, 0, last)]
+    middle = (low + high) // 2
+    return [m if n else None for m, n in zip(middle.tolist(), count.tolist(), strict=True)]
+
+
+def grouped_medians(
+    code: npt.NDArray[np.signedinteger], values: IntColumn, groups: int
+) -> tuple[IntColumn, IntColumn, IntColumn]:
+    """Count, sum and median of ``values`` for each code 0..groups-1; shapes (groups,)."""
+    count = np.bincount(code, minlength=groups)
+    total = np.bincount(code, values, groups).astype(np.int64)
+    key = (code.astype(np.int64) << 40) | np.clip(values, 0, (1 << 40) - 1)
+    key.sort()
+    picked = key & ((1 << 40) - 1)
+    begin = np.cumsum(count) - count
+    last = max(picked.size - 1, 0)
+    if picked.size == 0:
+        return count, total, np.zeros(groups, np.int64)
+    low = picked[np.clip(begin + (count - 1) // 2, 0, last)]
+    high = picked[np.clip(begin + count // 2, 0, last)]
+    return count, total, (low + high) // 2

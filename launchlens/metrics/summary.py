@@ -1,0 +1,243 @@
+"""`summarize`: a trace becomes an `Analysis`: steps, and figures over groups of steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from launchlens.errors import StepNotFoundError, UsageError
+from launchlens.metrics.breakdown import (
+    EndOrder,
+    api_table,
+    gap_followers,
+    gap_histogram,
+    kernel_table,
+)
+from launchlens.metrics.measure import Measured, measure_steps
+from launchlens.metrics.statistics import Shape, describe
+from launchlens.metrics.steps import find_steps
+from launchlens.model.columns import Trace
+from launchlens.model.figures import Analysis, Bound, Gaps, Group, Phase, Stat, Step
+
+PhaseChoice = Literal["prefill", "decode", "mixed", "unknown", "all"]
+
+COUNT_METRICS = (
+    "launches",
+    "kernel_launches",
+    "graph_launches",
+    "memcpy_calls",
+    "memset_calls",
+    "submissions",
+    "sync_calls",
+    "alloc_calls",
+    "captured_calls",
+    "hidden_graph_launches",
+    "kernels",
+    "memcpys",
+    "memsets",
+    "graph_spans",
+)
+TIME_METRICS = (
+    "cpu_ns",
+    "window_ns",
+    "busy_ns",
+    "kernel_busy_ns",
+    "projected_ns",
+    "lead_in_ns",
+    "tail_ns",
+    "launch_cost_ns",
+    "launch_cost_total_ns",
+    "inter_launch_ns",
+    "queue_ns",
+    "tklqt_ns",
+)
+FRACTION_METRICS = ("idle", "idle_kernels_only", "idle_projected")
+GAP_CAUSES = ("lead_in", "host", "launch", "sync", "device", "tail", "unlinked")
+_PHASES: tuple[Phase, ...] = ("prefill", "mixed", "decode", "unknown")
+
+
+def summarize(
+    trace: Trace,
+    *,
+    phase: PhaseChoice = "all",
+    step: str | None = None,
+    skip: int = 0,
+    whole: bool = False,
+) -> Analysis:
+    """Every figure of a trace's steps, and of each (phase, process, device) over its steps.
+
+    Args:
+        trace: what `read_trace` returned.
+        phase: keep only the steps of one phase.
+        step: regular expression that names steps, instead of the known patterns; a group
+            named ``phase`` states the phase.
+        skip: drop the first steps of each group (they may still warm up); reported.
+        whole: read each process as one window, for traces without ranges.
+
+    Raises:
+        StepNotFoundError: the trace has no step, or none of the phase asked for.
+        UsageError: ``step`` is no regular expression, ``skip`` is negative.
+    """
+    return summarize_measured(trace, phase=phase, step=step, skip=skip, whole=whole)[0]
+
+
+def summarize_measured(
+    trace: Trace,
+    *,
+    phase: PhaseChoice = "all",
+    step: str | None = None,
+    skip: int = 0,
+    whole: bool = False,
+) -> tuple[Analysis, Measured]:
+    """As `summarize`, with the measured rows for those who draw more from them (timelines)."""
+    if skip < 0:
+        raise UsageError(f"--skip {skip} is negative.", hint="Give the number of steps to drop.")
+    ranges = find_steps(trace, step=step, whole=whole)
+    chosen = [r for r in ranges if phase in ("all", r.phase)]
+    if not chosen:
+        there = ", ".join(f"{p} ×{n}" for p, n in Counter(r.phase for r in ranges).items())
+        raise StepNotFoundError(
+            f"{trace.info.file} has no {phase} step (phases there: {there}).",
+            hint="Choose another --phase, or name steps with --step '(?P<phase>...)'.",
+        )
+    measured = measure_steps(trace, chosen)
+    groups = _groups(trace, measured, skip)
+    return (
+        Analysis(
+            schema="launchlens.analysis/1",
+            trace=trace.info,
+            steps=measured.steps,
+            summary=groups,
+            skipped=sum(g.dropped for g in groups),
+            notes=tuple(_notes(measured.steps)),
+        ),
+        measured,
+    )
+
+
+def _groups(trace: Trace, measured: Measured, skip: int) -> tuple[Group, ...]:
+    members: dict[tuple[Phase, int, int | None], list[int]] = {}
+    for row, s in enumerate(measured.steps):
+        members.setdefault((s.phase, s.pid, s.device), []).append(row)
+    ends = EndOrder(trace)
+    keys = sorted(members, key=lambda k: (_PHASES.index(k[0]), k[1], -1 if k[2] is None else k[2]))
+    groups = []
+    for key in keys:
+        rows = members[key]
+        if len(rows) <= skip:
+            raise UsageError(
+                f"--skip {skip} leaves none of the {len(rows)} {key[0]} steps of process {key[1]}.",
+                hint=f"Skip fewer than {len(rows)}.",
+            )
+        groups.append(_group(trace, measured, rows[skip:], skip, ends))
+    return tuple(groups)
+
+
+def _group(
+    trace: Trace, measured: Measured, kept: Sequence[int], dropped: int, ends: EndOrder
+) -> Group:
+    steps = [measured.steps[row] for row in kept]
+    rows = np.array(kept, np.int64)
+    first = steps[0]
+    gaps = measured.device_time.gaps
+    window_of_row = np.full(len(measured.steps), -1, np.int64)
+    window_of_row[measured.windowed] = np.arange(measured.windowed.size)
+    wanted = np.zeros(measured.windowed.size + 1, bool)
+    wanted[window_of_row[rows]] = True
+    wanted[-1] = False
+    in_group = wanted[gaps.row]
+    countable = all(s.kernels is not None for s in steps)
+    windowed = all(s.window_ns is not None for s in steps)
+    return Group(
+        phase=first.phase,
+        pid=first.pid,
+        device=first.device,
+        engine=first.engine,
+        steps=len(steps),
+        dropped=dropped,
+        metrics=_metrics(steps),
+        graph_tracing=_one({s.graph_tracing for s in steps}),
+        bound=_bound(steps),
+        tokens=_same({s.tokens for s in steps}),
+        unknown_reason=next((s.unknown_reason for s in steps if s.unknown_reason), None),
+        gap_histogram=gap_histogram(gaps, in_group) if windowed else (),
+        gap_followers=gap_followers(trace, measured, rows, in_group, ends) if windowed else (),
+        kernels=kernel_table(trace, measured, rows) if countable else (),
+        api_calls=api_table(trace, measured, rows),
+    )
+
+
+def _metrics(steps: Sequence[Step]) -> dict[str, Stat]:
+    metrics: dict[str, Stat] = {}
+    shapes: tuple[tuple[Iterable[str], Shape], ...] = (
+        (COUNT_METRICS, "count"),
+        (FRACTION_METRICS, "fraction"),
+        (TIME_METRICS, "ns"),
+    )
+    for names, shape in shapes:
+        for name in names:
+            metrics[name] = describe([getattr(s, name) for s in steps], shape)
+    for cause in GAP_CAUSES:
+        values = [_gap(s.gaps_ns, cause) for s in steps]
+        metrics[f"gaps_ns.{cause}"] = describe(values, "ns")
+    return metrics
+
+
+def _gap(gaps: Gaps | None, cause: str) -> int | None:
+    return None if gaps is None else int(getattr(gaps, cause))
+
+
+def _one(values: Iterable[str | None]) -> str | None:
+    """The value all steps share; "mixed" where they differ."""
+    known = {v for v in values if v is not None}
+    if not known:
+        return None
+    return known.pop() if len(known) == 1 else "mixed"
+
+
+def _bound(steps: Sequence[Step]) -> Bound | None:
+    bounds = {s.bound for s in steps}
+    if None in bounds:
+        return None
+    return bounds.pop() if len(bounds) == 1 else "mixed"
+
+
+def _same(values: set[int | None]) -> int | None:
+    return values.pop() if len(values) == 1 else None
+
+
+def _notes(steps: Sequence[Step]) -> Iterable[str]:
+    """What a reader must know before trusting the figures."""
+    short = [
+        s
+        for s in steps
+        if s.graph_tracing == "none"
+        and s.kernels is not None
+        and s.kernel_launches is not None
+        and s.kernels < s.kernel_launches
+    ]
+    if short:
+        missing = sum((s.kernel_launches or 0) - (s.kernels or 0) for s in short)
+        yield (
+            f"{missing} kernel launches in {len(short)} steps have no kernel row: events were "
+            "dropped, or the recording ended first. Busy time is too low and idle too high there."
+        )
+    outlier = _first_step_stands_out(steps)
+    if outlier:
+        yield outlier
+
+
+def _first_step_stands_out(steps: Sequence[Step]) -> str | None:
+    windows = [s.window_ns for s in steps if s.window_ns is not None]
+    if len(windows) < 4:
+        return None
+    rest = float(np.median(windows[1:]))
+    if windows[0] < 1.5 * rest:
+        return None
+    return (
+        f"the first step took {windows[0] / rest:.1f} times the median of the others; "
+        "--skip 1 leaves it out."
+    )

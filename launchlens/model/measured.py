@@ -1,0 +1,77 @@
+"""What is measured without a profiler, and what is known of how a variant was run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from launchlens.model.figures import Phase, Stat
+
+
+@dataclass(frozen=True, slots=True)
+class Untraced:
+    """A variant's steps timed with no profiler attached, synchronized. ``phase`` as in steps."""
+
+    phase: Phase
+    wall_ns: Stat
+    samples_ns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFigures:
+    """Request-level figures of a variant at one concurrency; medians, untraced."""
+
+    isl: int
+    osl: int
+    concurrency: int
+    ttft_ns: int
+    itl_ns: int | None
+    latency_ns: int
+    requests_per_s: float
+    tokens_per_s: float
+    repetitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """A variant's outputs beside eager's, by dtype; differences in the model's own units."""
+
+    dtype: str
+    max_abs_diff: float | None
+    identical: bool
+    finite: bool
+    top1_agreement: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a variant could not be captured: the error's first line, where, and what to do."""
+
+    error_type: str
+    error_line: str
+    source: str | None
+    hint: str | None
+    log: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantFacts:
+    """What is known of a side beyond its trace: how it was run and timed. All may be unknown."""
+
+    model: str | None = None
+    variant: str | None = None
+    isl: int | None = None
+    osl: int | None = None
+    batch: int | None = None
+    dtype: str | None = None
+    layers_note: str | None = None
+    commit: str | None = None
+    command: str | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    untraced: tuple[Untraced, ...] = ()
+    requests: tuple[RequestFigures, ...] = ()
+    equivalence: tuple[Equivalence, ...] = ()
+    failure: Failure | None = None
+    peak_memory_bytes: int | None = None
+    graph_memory_bytes: int | None = None
+    capture_ns: int | None = None
+    captured_phases: tuple[str, ...] = ()

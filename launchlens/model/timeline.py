@@ -1,0 +1,40 @@
+"""One step laid out in time, for pictures and for Perfetto."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A bar on a timeline. ``start_ns`` counts from the step's start."""
+
+    name: str
+    start_ns: int
+    duration_ns: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Bars of one row: a host thread's calls, a stream's operations, or the device's gaps.
+
+    ``role`` is "host", "range", "stream" or "gap"; in a gap lane ``kind`` is the gap's cause,
+    in a stream lane kernel, memcpy, memset or graph, in a host lane the class of the call.
+    """
+
+    title: str
+    role: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One representative step of a side (the step whose window is the median one)."""
+
+    side: str
+    step: int
+    range: str
+    phase: str
+    window_ns: int
+    lanes: tuple[Lane, ...]

@@ -1,0 +1,32 @@
+"""One figure over stored runs: what `launchlens runs trend` draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """A figure in one run: the median over its steps, with its 95% interval where known."""
+
+    run_id: str
+    created: str
+    git_commit: str | None
+    git_dirty: bool | None
+    value: float | int | None
+    ci_low: float | int | None = None
+    ci_high: float | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrendSeries:
+    """One figure over runs that can be compared: same model, GPU, shape, variant and phase."""
+
+    metric: str
+    model: str | None
+    variant: str
+    gpu: str | None
+    shape: str
+    phase: str | None
+    source: str
+    points: tuple[TrendPoint, ...]

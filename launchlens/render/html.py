@@ -1,0 +1,125 @@
+"""The HTML report: one file that opens offline, with every number of the record in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from launchlens.model.comparison import Comparison
+from launchlens.model.figures import Analysis
+from launchlens.model.timeline import Timeline
+from launchlens.render.format import sentence
+from launchlens.render.html_analysis import analysis_page
+from launchlens.render.html_page import Page
+from launchlens.render.html_sections import (
+    comparison_notices,
+    comparison_sections,
+    headline_tiles,
+)
+from launchlens.render.html_timeline import timeline_legend, timeline_payload
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_comparison_html(comparison: Comparison, timelines: Sequence[Timeline] = ()) -> str:
+    """A comparison as one self-contained HTML page.
+
+    Args:
+        comparison: the record; every number of the page is one of its numbers.
+        timelines: one step of each side, drawn on a common time axis.
+
+    Returns:
+        The page: styles, script and data inline, no reference to anything on a network, and a
+        policy that forbids the browser to load any.
+    """
+    names = " → ".join(side.short for side in comparison.sides)
+    page = Page(
+        title=comparison.title or f"launchlens: {names}",
+        sentence=sentence(comparison),
+        tiles=headline_tiles(comparison),
+        notices=comparison_notices(comparison),
+        blocks=comparison_sections(comparison, timelines),
+    )
+    return _render(page, timelines)
+
+
+def render_analysis_html(analysis: Analysis, timelines: Sequence[Timeline] = ()) -> str:
+    """The figures of one trace as one self-contained HTML page.
+
+    Args:
+        analysis: the record.
+        timelines: steps to draw on a common time axis.
+
+    Returns:
+        The page, as `render_comparison_html`.
+    """
+    return _render(analysis_page(analysis, timelines), timelines)
+
+
+def _render(page: Page, timelines: Sequence[Timeline]) -> str:
+    from plotly.offline import get_plotlyjs
+
+    figures = [figure for block in page.blocks for figure in block.figures]
+    data = {
+        "figures": [{"id": f.id, "data": f.data, "layout": f.layout} for f in figures],
+        "timeline": timeline_payload(timelines),
+    }
+    plotly, script = get_plotlyjs(), (_TEMPLATES / "report.js").read_text("utf-8")
+    template = _environment().get_template("report.html.j2")
+    from markupsafe import Markup
+
+    return template.render(
+        page=page,
+        sections=[(block.anchor, block.title) for block in page.blocks],
+        legend=timeline_legend(timelines),
+        policy=_policy(plotly, script),
+        css=Markup((_TEMPLATES / "report.css").read_text("utf-8")),
+        plotly=Markup(plotly),
+        js=Markup(script),
+        data=Markup(script_json(data)),
+    )
+
+
+def script_json(value: Any) -> str:
+    """JSON that can stand inside a script element, whatever texts it holds.
+
+    ``<``, ``>`` and ``&`` are written as escapes: no name can end the element or open a comment.
+    """
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(*scripts: str) -> str:
+    """A content security policy: these scripts may run, nothing may be loaded from anywhere.
+
+    plotly.js writes style elements of its own, so styles cannot be named by their hash.
+    """
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        for text in scripts
+    )
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,91 @@
+"""The run database: opened, migrated, and written in short transactions."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING
+
+from launchlens.errors import StoreError
+from launchlens.store.schema import migrations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlite_utils import Database
+
+DATABASE = "runs.db"
+LOCK_WAIT_S = 30.0
+
+
+@contextlib.contextmanager
+def open_database(root: Path) -> Iterator[Database]:
+    """Opens the run database of a runs root, made and brought up to date where needed.
+
+    The journal stays SQLite's default (rollback), not WAL: runs are often kept on network file
+    systems, where WAL does not work. A killed writer is rolled back by whoever opens it next.
+
+    Args:
+        root: the runs root; made if it is missing.
+
+    Raises:
+        StoreError: the folder or file cannot be used, or a newer launchlens wrote it.
+    """
+    from sqlite_utils import Database
+
+    path = root / DATABASE
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=LOCK_WAIT_S)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"The run database {path} cannot be opened: {_reason(error)}.",
+            hint="Name another folder with --runs-root or LAUNCHLENS_RUNS.",
+        ) from error
+    with contextlib.closing(connection):
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            # Plug-ins of sqlite-utils that a user may have installed have no business here.
+            db = Database(connection, execute_plugins=False)
+            _migrate(db, path)
+            yield db
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise  # a bug of ours, which keeps its traceback
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"The run database {path} cannot be used: {error}.",
+                hint="If it is no run database, move it away; run folders stay usable without it.",
+            ) from error
+
+
+@contextlib.contextmanager
+def writing(db: Database) -> Iterator[None]:
+    """One write transaction, its lock taken at once so that two writers wait for each other."""
+    db.conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.rollback()
+        raise
+    db.commit()
+
+
+def _migrate(db: Database, path: Path) -> None:
+    known = migrations()
+    names = {migration.name for migration in known.pending(db)}
+    applied = {migration.name for migration in known.applied(db)}
+    # sqlite-utils has no public list of all migrations of a set.
+    ours = {migration.name for migration in known._migrations}
+    if newer := applied - ours:
+        raise StoreError(
+            f"The run database {path} was written by a newer launchlens ({sorted(newer)[0]}).",
+            hint="Update launchlens, or name another folder with --runs-root or LAUNCHLENS_RUNS.",
+        )
+    if names:
+        with writing(db):
+            known.apply(db)  # pending ones are looked up again under the lock
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -1,0 +1,277 @@
+"""A run being recorded: its folder, and its rows in the run database."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from launchlens.errors import LaunchlensError, StoreError
+from launchlens.store import rows
+from launchlens.store.database import open_database, writing
+from launchlens.store.paths import file_stem, hold_lock, new_run_id
+from launchlens.store.records import RUN_FILE, RUN_SCHEMA, Status, VariantStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from launchlens.model.figures import Analysis
+    from launchlens.model.measured import VariantFacts
+
+TRACES, RESULTS, LOGS = "traces", "results", "logs"
+
+
+def create_run(
+    root: Path,
+    *,
+    model: str,
+    arguments: Mapping[str, Any],
+    spec: Mapping[str, Any] | None = None,
+    environment: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+) -> RunFolder:
+    """Makes a run's folder and its row, status "running".
+
+    Args:
+        root: the runs root (see `runs_root`); made if it is missing.
+        model: as the user named it; part of the folder's name.
+        arguments: of the command line, by name; JSON values.
+        spec: what is asked of each variant; JSON values.
+        environment: what is known so far of `rows.ENVIRONMENT` (gpu, driver, torch,
+            transformers, nsys, config_digest, git_commit, git_dirty, …).
+        now: the time it began, for tests; None takes the clock.
+
+    Returns:
+        The run, to be used as a context manager: an error marks it failed, Ctrl-C incomplete.
+
+    Raises:
+        StoreError: the folder or the database cannot be written.
+    """
+    started = now or datetime.now(UTC)
+    folder = _make_folder(root, model, started)
+    run = RunFolder(
+        root,
+        folder,
+        {
+            "schema": RUN_SCHEMA,
+            "id": folder.name,
+            "created": started.astimezone(UTC).isoformat(timespec="seconds"),
+            "finished": None,
+            "status": "running",
+            "reason": None,
+            "model": model,
+            "arguments": dict(arguments),
+            "spec": dict(spec or {}),
+            "environment": {},
+            "commands": {},
+            "variants": {},
+        },
+    )
+    run.describe(environment or {})
+    return run
+
+
+class RunFolder:
+    """A run being recorded. Everything is saved at once, so that a kill loses little.
+
+    The folder holds ``run.json``, ``traces/``, ``results/`` and ``logs/``, and is complete in
+    itself: the database only makes it searchable.
+    """
+
+    def __init__(self, root: Path, folder: Path, document: dict[str, Any]) -> None:
+        self.root = root
+        self.folder = folder
+        self._document = document
+        self._lock: int | None = hold_lock(folder)
+
+    @property
+    def id(self) -> str:
+        """The run's name, also that of its folder."""
+        return self.folder.name
+
+    @property
+    def traces(self) -> Path:
+        """Folder for traces."""
+        return self.folder / TRACES
+
+    @property
+    def results(self) -> Path:
+        """Folder for results of the harness and for figures."""
+        return self.folder / RESULTS
+
+    @property
+    def logs(self) -> Path:
+        """Folder for what profiled programs print."""
+        return self.folder / LOGS
+
+    def describe(self, environment: Mapping[str, Any]) -> None:
+        """Adds what became known of the environment (columns named in `rows.ENVIRONMENT`)."""
+        unknown = sorted(set(environment) - set(rows.ENVIRONMENT))
+        if unknown:
+            raise StoreError(f"The run database has no column for {', '.join(unknown)}.")
+        self._document["environment"].update(environment)
+        self._save()
+
+    def record_command(self, name: str, command: Sequence[str | Path]) -> None:
+        """Keeps an exact command, under the name of what it did ("eager: trace")."""
+        self._document["commands"][name] = [str(word) for word in command]
+        self._save()
+
+    def save_variant(self, name: str, status: VariantStatus, facts: VariantFacts) -> None:
+        """Saves how a variant was run, timed, or failed; saving it again replaces that.
+
+        Args:
+            name: the variant, unique in the run.
+            status: "ok", "failed" (could not be captured: a result), "error" (not measured).
+            facts: all that is known of it.
+        """
+        file = f"{RESULTS}/{file_stem(name)}.facts.json"
+        _write_json(self.folder / file, _dump(facts))
+        entry = self._document["variants"].setdefault(name, {"traces": {}})
+        entry |= {"status": status, "facts": file}
+        key = rows.variant_id(self.id, name)
+        with open_database(self.root) as db, writing(db):
+            row = rows.variant_row(self.id, name, status, facts)
+            # An upsert, not a replacement: that would cascade to the variant's steps.
+            db.table("variants").upsert(row, pk="id")
+            for table, lines in (
+                ("requests", rows.request_rows(key, facts)),
+                ("equivalence", rows.equivalence_rows(key, facts)),
+            ):
+                db.table(table).delete_where("variant_id = ?", [key])
+                db.table(table).insert_all(lines)
+            where = "variant_id = ? AND trace_kind = ?"
+            db.table("figures").delete_where(where, [key, rows.UNTRACED])
+            db.table("figures").insert_all(rows.untraced_rows(key, facts))
+        self._save()
+
+    def save_steps(self, variant: str, kind: str, trace: Path, analysis: Analysis) -> None:
+        """Saves a trace's figures, all steps and medians; saving them again replaces them.
+
+        Args:
+            variant: a variant saved before.
+            kind: how graphs were traced: "node" or "graph" ("none" where there are none).
+            trace: the file, inside the run's folder.
+            analysis: what `summarize` made of it.
+
+        Raises:
+            StoreError: the variant is unknown, or the trace lies outside the folder.
+        """
+        if variant not in self._document["variants"]:
+            raise StoreError(f"The run {self.id} has no variant {variant}: save it first.")
+        try:
+            file = trace.resolve().relative_to(self.folder.resolve()).as_posix()
+        except ValueError:
+            raise StoreError(f"The trace {trace} lies outside of the run {self.id}.") from None
+        figures = f"{RESULTS}/{file_stem(variant)}.{file_stem(kind)}.analysis.json"
+        _write_json(self.folder / figures, _dump(analysis))
+        traces = self._document["variants"][variant]["traces"]
+        traces[kind] = {"file": file, "analysis": figures}
+        key = rows.variant_id(self.id, variant)
+        with open_database(self.root) as db, writing(db):
+            for table in ("traces", "steps", "figures"):
+                db.table(table).delete_where("variant_id = ? AND trace_kind = ?", [key, kind])
+            db.table("traces").insert(rows.trace_row(key, kind, file, analysis.trace))
+            db.table("steps").insert_all(
+                rows.step_row(self.id, variant, kind, row, step)
+                for row, step in enumerate(analysis.steps)
+            )
+            db.table("figures").insert_all(rows.figure_rows(key, kind, analysis))
+        self._save()
+
+    def finish(self, status: Status = "complete", reason: str | None = None) -> None:
+        """Ends the run.
+
+        Args:
+            status: complete, failed (it could not do its work) or incomplete (interrupted).
+            reason: why, when it is not complete.
+        """
+        self._document |= {"status": status, "reason": reason, "finished": _now()}
+        self._save()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._document["status"] != "running":
+            return
+        if error is None:
+            self.finish()
+        elif isinstance(error, LaunchlensError):
+            self.finish("failed", error.message)
+        elif isinstance(error, Exception):
+            self.finish("failed", f"{type(error).__name__}: {error}")
+        else:
+            self.finish("incomplete", "interrupted")
+
+    def _save(self) -> None:
+        _write_json(self.folder / RUN_FILE, self._document)
+        with open_database(self.root) as db, writing(db):
+            row = rows.run_row(self._document, self.folder.name)
+            db.table("runs").upsert(row, pk="id")
+
+
+def mark_incomplete(root: Path, folder: Path) -> None:
+    """Writes into a killed run's folder and row that it is incomplete."""
+    reason = "its process ended without finishing it"
+    with contextlib.suppress(OSError, ValueError):  # no folder or half of one: the row tells
+        document = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        if document["status"] != "running":  # it finished while the list was being made
+            return
+        _write_json(folder / RUN_FILE, document | {"status": "incomplete", "reason": reason})
+    with open_database(root) as db, writing(db):
+        db.execute(
+            "UPDATE runs SET status = 'incomplete', reason = ? WHERE id = ? AND status = 'running'",
+            [reason, folder.name],
+        )
+
+
+def _make_folder(root: Path, model: str, started: datetime) -> Path:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        for _ in range(20):
+            folder = root / new_run_id(model, started.astimezone(UTC))
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir()
+                for name in (TRACES, RESULTS, LOGS):
+                    (folder / name).mkdir()
+                return folder
+    except OSError as error:
+        raise StoreError(
+            f"No run folder can be made in {root}: {(error.strerror or str(error)).lower()}.",
+            hint="Name another folder with --runs-root or LAUNCHLENS_RUNS.",
+        ) from error
+    raise StoreError(f"No free name for a run was found in {root}.", hint="Try again.")
+
+
+def _write_json(path: Path, document: Any) -> None:
+    """Writes all of a JSON file or nothing of it."""
+    text = document if isinstance(document, str) else json.dumps(document, indent=1)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {(error.strerror or '').lower()}.") from error
+
+
+def _dump(record: VariantFacts | Analysis) -> str:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(type(record)).dump_json(record, indent=1).decode()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,293 @@
+"""Stored runs: listed, found by what a user calls them, loaded, removed."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from launchlens.errors import StoreError
+from launchlens.store.database import DATABASE, open_database, writing
+from launchlens.store.folder import mark_incomplete
+from launchlens.store.paths import is_abandoned, is_run_id, run_folder
+from launchlens.store.records import (
+    RUN_FILE,
+    RUN_SCHEMA,
+    RunRow,
+    StoredRun,
+    StoredTrace,
+    StoredVariant,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from launchlens.model.figures import Analysis
+    from launchlens.model.measured import VariantFacts
+
+LATEST = "latest"
+
+_LIST = """
+SELECT r.id, r.created, r.status, r.reason, r.model, r.gpu, r.git_commit, r.git_dirty, r.folder,
+       (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
+        ORDER BY rowid)) AS variants,
+       (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
+        AND status <> 'ok' ORDER BY rowid)) AS failed
+FROM runs AS r ORDER BY r.created DESC, r.rowid DESC"""
+
+
+def list_runs(root: Path) -> tuple[RunRow, ...]:
+    """All runs of a root, newest first; those whose process was killed are marked incomplete.
+
+    Args:
+        root: the runs root. One that does not exist has no runs, and is not made.
+
+    Raises:
+        StoreError: the run database cannot be read.
+    """
+    if not (root / DATABASE).exists():
+        return ()
+    with open_database(root) as db:
+        running = [
+            row["folder"] for row in db.query("SELECT folder FROM runs WHERE status='running'")
+        ]
+        for name in running:
+            if is_abandoned(root / name):
+                mark_incomplete(root, root / name)
+        found = list(db.query(_LIST))
+    return tuple(_run_row(root, row) for row in found)
+
+
+def load_run(folder: Path) -> StoredRun:
+    """Reads a run from its folder alone, also one copied from another machine.
+
+    Args:
+        folder: the run's folder.
+
+    Raises:
+        StoreError: it is no run folder, or run.json is damaged or of a newer version.
+    """
+    path = folder / RUN_FILE
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["schema"] != RUN_SCHEMA:
+            raise StoreError(
+                f"{path} has schema {document['schema']}, not {RUN_SCHEMA}.",
+                hint="Use the launchlens version that wrote it.",
+            )
+        return _stored_run(folder, document)
+    except OSError as error:
+        said = (error.strerror or str(error)).lower()
+        raise StoreError(f"{folder} is no run folder: {RUN_FILE}: {said}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{path} is damaged: {error!r}.") from error
+
+
+def load_analysis(variant: StoredVariant, kind: str | None = None) -> Analysis | None:
+    """Figures of a variant's trace as they were saved; the trace itself is not opened.
+
+    Args:
+        variant: of a loaded run.
+        kind: which trace; None takes the one for counts: "node", else whatever there is.
+
+    Returns:
+        The analysis, None when the variant has no such trace.
+
+    Raises:
+        StoreError: the file is missing or damaged.
+    """
+    if kind is None:
+        kind = "node" if "node" in variant.traces else next(iter(variant.traces), None)
+    trace = variant.traces.get(kind) if kind else None
+    if trace is None:
+        return None
+    try:
+        analysis: Analysis = _analysis_reader().validate_json(trace.analysis_file.read_bytes())
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or type(error).__name__
+        raise StoreError(
+            f"The figures {trace.analysis_file} cannot be read: {said}.",
+            hint=f"Analyze the trace again: launchlens analyze {trace.file}",
+        ) from error
+    return analysis
+
+
+def resolve_run(root: Path, reference: str) -> StoredRun:
+    """The run that a user names.
+
+    Args:
+        root: the runs root.
+        reference: a run's name, its unique beginning, its last three characters, "latest"
+            (the newest complete run), or the path of a run folder.
+
+    Raises:
+        StoreError: no run or several are meant; the message names them.
+    """
+    if (Path(reference) / RUN_FILE).is_file():
+        return load_run(Path(reference))
+    listed = list_runs(root)
+    if reference == LATEST:
+        complete = [row.id for row in listed if row.status == "complete" and not row.missing]
+        if not complete:
+            raise StoreError(f"There is no complete run in {root}.")
+        return load_run(run_folder(root, complete[0]))
+    names = [row.id for row in listed]
+    found = [name for name in names if name == reference] or [
+        name
+        for name in names
+        if reference and (name.startswith(reference) or name.endswith(f"-{reference}"))
+    ]
+    if len(found) == 1:
+        return load_run(run_folder(root, found[0]))
+    if found:
+        raise StoreError(f"{reference!r} is the beginning of several runs: {_some(found)}.")
+    there = f"There are: {_some(names)}." if names else "It has no runs."
+    raise StoreError(f"There is no run {reference!r} in {root}.", hint=there)
+
+
+def resolve(root: Path, reference: str) -> StoredVariant:
+    """The variant that a user names: ``RUN:variant``, or ``RUN`` when it has only one.
+
+    Args:
+        root: the runs root.
+        reference: RUN as for `resolve_run`. ``latest:eager`` is the newest complete run that
+            has that variant.
+
+    Raises:
+        StoreError: no variant or several are meant.
+    """
+    name, _, variant = reference.partition(":")
+    if name == LATEST and variant:
+        for row in list_runs(root):
+            if row.status == "complete" and variant in row.variants and not row.missing:
+                return load_run(run_folder(root, row.id)).variants[variant]
+        raise StoreError(f"No complete run in {root} has the variant {variant}.")
+    run = resolve_run(root, name)
+    if variant in run.variants:
+        return run.variants[variant]
+    there = f"It has: {', '.join(run.variants) or 'none'}."
+    if variant:
+        raise StoreError(f"The run {run.id} has no variant {variant}.", hint=there)
+    if len(run.variants) != 1:
+        raise StoreError(
+            f"Which variant of {run.id} is meant?", hint=f"{there} Write {run.id}:VARIANT."
+        )
+    return next(iter(run.variants.values()))
+
+
+def remove_run(root: Path, reference: str) -> str:
+    """Removes a run's folder and rows.
+
+    Args:
+        root: the runs root. Nothing outside of it is ever removed.
+        reference: a run's name or its unique beginning; no path, and not "latest".
+
+    Returns:
+        The name of the removed run.
+
+    Raises:
+        StoreError: no such run, it is running, or its folder is a link out of the root.
+    """
+    rows = {row.id: row for row in list_runs(root)}
+    found = [name for name in rows if reference and name.startswith(reference)]
+    if len(found) != 1 or not is_run_id(found[0]):
+        said = f"is the beginning of several: {_some(found)}" if found else "is not there"
+        raise StoreError(f"The run {reference!r} {said} in {root}.")
+    row = rows[found[0]]
+    folder = run_folder(root, row.id)
+    if row.status == "running":
+        raise StoreError(f"The run {row.id} is still running.", hint="Stop it first.")
+    if folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            said = (error.strerror or str(error)).lower()
+            raise StoreError(f"The run folder {folder} cannot be removed: {said}.") from error
+    with open_database(root) as db, writing(db):
+        db.table("runs").delete_where("id = ?", [row.id])
+    return row.id
+
+
+def _run_row(root: Path, row: dict[str, Any]) -> RunRow:
+    dirty = row["git_dirty"]
+    return RunRow(
+        id=row["id"],
+        created=row["created"],
+        status=row["status"],
+        reason=row["reason"],
+        model=row["model"],
+        gpu=row["gpu"],
+        git_commit=row["git_commit"],
+        git_dirty=None if dirty is None else bool(dirty),
+        variants=tuple(json.loads(row["variants"])),
+        failed=tuple(json.loads(row["failed"])),
+        missing=not (root / row["folder"] / RUN_FILE).is_file(),
+    )
+
+
+def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
+    status = document["status"]
+    if status == "running" and is_abandoned(folder):
+        status = "incomplete"
+    return StoredRun(
+        id=document["id"],
+        folder=folder,
+        created=document["created"],
+        finished=document["finished"],
+        status=status,
+        reason=document["reason"],
+        model=document["model"],
+        arguments=document["arguments"],
+        spec=document["spec"],
+        environment=document["environment"],
+        commands={name: tuple(words) for name, words in document["commands"].items()},
+        variants={
+            name: _stored_variant(folder, document["id"], name, entry)
+            for name, entry in document["variants"].items()
+        },
+    )
+
+
+def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any]) -> StoredVariant:
+    facts: VariantFacts = _facts_reader().validate_json(
+        _inside(folder, entry["facts"]).read_bytes()
+    )
+    traces = {
+        kind: StoredTrace(kind, _inside(folder, item["file"]), _inside(folder, item["analysis"]))
+        for kind, item in entry["traces"].items()
+    }
+    return StoredVariant(run_id, name, entry["status"], facts, traces)
+
+
+def _inside(folder: Path, relative: str) -> Path:
+    """A file of the folder. A run.json from elsewhere must not point out of its folder."""
+    path = folder / relative
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{relative} points out of the folder")
+    return path
+
+
+@functools.cache
+def _facts_reader() -> Any:
+    from pydantic import TypeAdapter
+
+    from launchlens.model.measured import VariantFacts
+
+    return TypeAdapter(VariantFacts)
+
+
+@functools.cache
+def _analysis_reader() -> Any:
+    from pydantic import TypeAdapter
+
+    from launchlens.model.figures import Analysis
+
+    return TypeAdapter(Analysis)
+
+
+def _some(names: Iterable[str], most: int = 5) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

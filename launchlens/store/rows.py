@@ -1,0 +1,148 @@
+"""Records turned into rows of the run database; one place knows the columns' names."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from launchlens.model.figures import Analysis, Stat, Step, TraceInfo
+    from launchlens.model.measured import VariantFacts
+
+ENVIRONMENT = (
+    "config_digest",
+    "gpu",
+    "driver",
+    "cuda",
+    "torch",
+    "transformers",
+    "nsys",
+    "python",
+    "launchlens",
+    "git_commit",
+    "git_dirty",
+)
+UNTRACED = "untraced"
+UNTRACED_METRIC = "untraced_ns"
+
+Row = dict[str, Any]
+
+
+def variant_id(run_id: str, name: str) -> str:
+    """Key of a variant's row, and what a user writes to name it."""
+    return f"{run_id}:{name}"
+
+
+def run_row(document: Mapping[str, Any], folder: str) -> Row:
+    """Row of ``runs`` from the object in run.json."""
+    environment = document["environment"]
+    return {
+        "id": document["id"],
+        "created": document["created"],
+        "finished": document["finished"],
+        "status": document["status"],
+        "reason": document["reason"],
+        "model": document["model"],
+        **{name: environment.get(name) for name in ENVIRONMENT},
+        "arguments": json.dumps(document["arguments"], sort_keys=True),
+        "folder": folder,
+    }
+
+
+def variant_row(run_id: str, name: str, status: str, facts: VariantFacts) -> Row:
+    """Row of ``variants``. ``untraced_ns`` is the first phase's: all phases are in figures."""
+    failure = facts.failure
+    return {
+        "id": variant_id(run_id, name),
+        "run_id": run_id,
+        "name": name,
+        "status": status,
+        "failure_type": failure and failure.error_type,
+        "failure_line": failure and failure.error_line,
+        "failure_source": failure and failure.source,
+        "failure_hint": failure and failure.hint,
+        "failure_log": failure and failure.log,
+        "isl": facts.isl,
+        "osl": facts.osl,
+        "batch": facts.batch,
+        "dtype": facts.dtype,
+        "layers_note": facts.layers_note,
+        "command": facts.command,
+        "captured_phases": ", ".join(facts.captured_phases) or None,
+        "untraced_ns": facts.untraced[0].wall_ns.median if facts.untraced else None,
+        "peak_memory_bytes": facts.peak_memory_bytes,
+        "graph_memory_bytes": facts.graph_memory_bytes,
+        "capture_ns": facts.capture_ns,
+    }
+
+
+def request_rows(key: str, facts: VariantFacts) -> list[Row]:
+    """Rows of ``requests``."""
+    return [{"variant_id": key} | asdict(figures) for figures in facts.requests]
+
+
+def equivalence_rows(key: str, facts: VariantFacts) -> list[Row]:
+    """Rows of ``equivalence``."""
+    return [{"variant_id": key} | asdict(item) for item in facts.equivalence]
+
+
+def untraced_rows(key: str, facts: VariantFacts) -> list[Row]:
+    """Rows of ``figures`` for the walls measured with no profiler."""
+    return [
+        _figure_row(key, UNTRACED, item.phase, 0, UNTRACED_METRIC, item.wall_ns)
+        for item in facts.untraced
+    ]
+
+
+def trace_row(key: str, kind: str, file: str, info: TraceInfo) -> Row:
+    """Row of ``traces``; ``file`` is relative to the run's folder."""
+    return {
+        "variant_id": key,
+        "trace_kind": kind,
+        "file": file,
+        "sha256": info.sha256,
+        "nsys_version": info.nsys_version,
+        "export_schema": info.export_schema,
+        "gpu": info.gpu,
+        "driver": info.driver,
+        "graph_tracing": info.graph_tracing,
+    }
+
+
+def step_row(run_id: str, variant: str, kind: str, row: int, step: Step) -> Row:
+    """Row of ``steps``: every figure of the step, gaps as ``gap_<cause>_ns``."""
+    figures = asdict(step)
+    gaps = figures.pop("gaps_ns") or {}
+    return {
+        "variant_id": variant_id(run_id, variant),
+        "run_id": run_id,
+        "variant": variant,
+        "trace_kind": kind,
+        "row": row,
+        **figures,
+        **{f"gap_{cause}_ns": length for cause, length in gaps.items()},
+    }
+
+
+def figure_rows(key: str, kind: str, analysis: Analysis) -> Iterator[Row]:
+    """Rows of ``figures``; ``rank`` numbers the (process, device) groups of a phase."""
+    ranks: dict[str, int] = {}
+    for group in analysis.summary:
+        rank = ranks.get(group.phase, 0)
+        ranks[group.phase] = rank + 1
+        for metric, stat in group.metrics.items():
+            yield _figure_row(key, kind, group.phase, rank, metric, stat)
+
+
+def _figure_row(key: str, kind: str, phase: str, rank: int, metric: str, stat: Stat) -> Row:
+    return {
+        "variant_id": key,
+        "trace_kind": kind,
+        "phase": phase,
+        "rank": rank,
+        "metric": metric,
+        **asdict(stat),
+    }

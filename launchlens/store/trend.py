@@ -1,0 +1,149 @@
+"""One figure over the runs of a root, by commit."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from launchlens.errors import StoreError, UsageError
+from launchlens.model.measured import RequestFigures
+from launchlens.model.trend import TrendPoint, TrendSeries
+from launchlens.store.database import DATABASE, open_database
+from launchlens.store.rows import UNTRACED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlite_utils import Database
+
+VARIANT_METRICS = ("peak_memory_bytes", "graph_memory_bytes", "capture_ns")
+REQUEST_METRICS = tuple(
+    item.name
+    for item in fields(RequestFigures)
+    if item.name not in ("isl", "osl", "concurrency", "repetitions")
+)
+
+_SIDES = """
+    r.id AS run_id, r.created, r.git_commit, r.git_dirty, r.model, r.config_digest, r.gpu,
+    v.name AS variant, v.isl, v.osl, v.batch, v.dtype, v.layers_note"""
+_FROM = "JOIN variants AS v ON v.id = x.variant_id JOIN runs AS r ON r.id = v.run_id"
+_ORDER = "ORDER BY r.created, r.rowid, v.rowid"
+
+_FIGURES = f"""
+SELECT {_SIDES}, x.phase, x.rank, x.trace_kind AS source, NULL AS concurrency,
+       x.median AS value, x.ci_low, x.ci_high
+FROM figures AS x {_FROM} WHERE x.metric = :metric {_ORDER}, x.rank"""
+_REQUESTS = f"""
+SELECT {_SIDES}, NULL AS phase, 0 AS rank, '{UNTRACED}' AS source, x.concurrency,
+       x.{{column}} AS value, NULL AS ci_low, NULL AS ci_high
+FROM requests AS x {_FROM} {_ORDER}, x.concurrency"""
+_VARIANTS = f"""
+SELECT {_SIDES}, NULL AS phase, 0 AS rank, '{UNTRACED}' AS source, NULL AS concurrency,
+       v.{{column}} AS value, NULL AS ci_low, NULL AS ci_high
+FROM variants AS v JOIN runs AS r ON r.id = v.run_id {_ORDER}"""
+
+
+def trend(
+    root: Path,
+    metric: str,
+    *,
+    model: str | None = None,
+    variant: str | None = None,
+    phase: str | None = None,
+) -> tuple[TrendSeries, ...]:
+    """How one figure went over the stored runs, oldest first.
+
+    Only runs that can be compared share a series: same model and configuration, GPU, shape,
+    dtype, variant, phase, way of tracing.
+
+    Args:
+        root: the runs root.
+        metric: a figure of steps ("launches", "idle", "untraced_ns"), of requests ("ttft_ns")
+            or of a variant ("peak_memory_bytes").
+        model: only this model, as it was named when recording.
+        variant: only this variant.
+        phase: only this phase.
+
+    Returns:
+        The series, by their first run. A point whose figure is unknown has value None.
+
+    Raises:
+        UsageError: no stored run has such a metric; the message names near ones.
+        StoreError: there are no runs, or none that fit.
+    """
+    if not (root / DATABASE).exists():
+        raise StoreError(f"There are no runs in {root}.")
+    with open_database(root) as db:
+        found = list(db.query(*_query(db, metric)))
+    wanted = {"model": model, "variant": variant, "phase": phase}
+    found = [
+        row
+        for row in found
+        if all(row[k] == want for k, want in wanted.items() if want is not None)
+    ]
+    if not found:
+        said = ", ".join(f"{k} {want}" for k, want in wanted.items() if want is not None)
+        raise StoreError(f"No run in {root} has {metric}" + (f" for {said}." if said else "."))
+    series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in found:
+        series.setdefault(_key(row), []).append(row)
+    return tuple(_series(metric, rows) for rows in series.values())
+
+
+def _query(db: Database, metric: str) -> tuple[str, dict[str, str]]:
+    # The column's name goes into the SQL only when it is one of our own constants.
+    if metric in REQUEST_METRICS:
+        return _REQUESTS.format(column=metric), {}
+    if metric in VARIANT_METRICS:
+        return _VARIANTS.format(column=metric), {}
+    known = [row["metric"] for row in db.query("SELECT DISTINCT metric FROM figures ORDER BY 1")]
+    if metric not in known:
+        everything = [*known, *REQUEST_METRICS, *VARIANT_METRICS]
+        near = difflib.get_close_matches(metric, everything, n=3)
+        hint = f"Near ones: {', '.join(near)}." if near else f"There are: {', '.join(everything)}."
+        raise UsageError(f"No stored run has a metric {metric!r}.", hint=hint)
+    return _FIGURES, {"metric": metric}
+
+
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("model", "config_digest", "gpu", "variant", "isl", "osl", "batch", "dtype")
+    more = ("layers_note", "phase", "rank", "source", "concurrency")
+    return tuple(row[name] for name in (*names, *more))
+
+
+def _series(metric: str, rows: list[dict[str, Any]]) -> TrendSeries:
+    first = rows[0]
+    parts = [
+        f"{title} {first[name]}"
+        for name, title in (("isl", "ISL"), ("osl", "OSL"), ("batch", "batch"))
+        if first[name] is not None
+    ]
+    parts += [first[name] for name in ("dtype", "layers_note") if first[name]]
+    if first["concurrency"] is not None:
+        parts.append(f"concurrency {first['concurrency']}")
+    if first["rank"]:
+        parts.append(f"group {first['rank']}")
+    return TrendSeries(
+        metric=metric,
+        model=first["model"],
+        variant=first["variant"],
+        gpu=first["gpu"],
+        shape=", ".join(parts),
+        phase=first["phase"],
+        source=first["source"],
+        points=tuple(_point(row) for row in rows),
+    )
+
+
+def _point(row: dict[str, Any]) -> TrendPoint:
+    dirty = row["git_dirty"]
+    return TrendPoint(
+        run_id=row["run_id"],
+        created=row["created"],
+        git_commit=row["git_commit"],
+        git_dirty=None if dirty is None else bool(dirty),
+        value=row["value"],
+        ci_low=row["ci_low"],
+        ci_high=row["ci_high"],
+    )

@@ -1,0 +1,105 @@
+"""What an export says of its recording: versions, GPU, driver, settings, diagnostics.
+
+Environment variables, command lines, host and user names are stored in exports too; none of
+them is read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from launchlens.model.figures import Diagnostic
+from launchlens.trace.schema import Schema
+from launchlens.trace.source import connect_read_only
+
+_SEVERITIES = {2: "warning", 3: "error"}  # fallback for ENUM_DIAGNOSTIC_SEVERITY_LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Small facts of an export; what it does not tell is None or empty."""
+
+    gpus: dict[int, str]
+    driver: str | None
+    cuda_driver: str | None
+    graph_tracing: str | None
+    cuda_traced: bool | None
+    overhead_ns: int | None
+    diagnostics: tuple[Diagnostic, ...]
+    process_names: dict[int, str]
+    gpu_of: dict[tuple[int, int], int]
+    mem_kinds: dict[int, str]
+
+
+def read_facts(path: Path, schema: Schema) -> Facts:
+    """Read the small tables; a table or column that is not there leaves its fact unknown."""
+    db = connect_read_only(path)
+    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    try:
+        return _facts(db, schema)
+    finally:
+        db.close()
+
+
+def _facts(db: sqlite3.Connection, schema: Schema) -> Facts:
+    def rows(table: str, *columns: str) -> list[tuple[object, ...]]:
+        if not schema.has(table, *columns):
+            return []
+        return db.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
+
+    capture = [(str(k), str(v)) for k, v in rows("META_DATA_CAPTURE", "name", "value")]
+    system = {str(k): str(v) for k, v in rows("TARGET_INFO_SYSTEM_ENV", "name", "value")}
+    gpus = {_int(i): str(n) for i, n in rows("TARGET_INFO_GPU", "id", "name")}
+    gpu_of = {
+        (_int(pid), _int(cuda)): _int(gpu)
+        for gpu, cuda, pid in rows("TARGET_INFO_CUDA_DEVICE", "gpuId", "cudaId", "pid")
+    }
+    overhead = [(_int(a), _int(b)) for a, b in rows("PROFILER_OVERHEAD", "start", "end")]
+    mode = _by_end(capture, "CUDA_GRAPH_TRACE_OPTIONS:MODE")
+    traced = _by_end(capture, "COLLECT_CUDA_TRACE")
+    kinds = {_int(i): str(n) for i, n in rows("ENUM_CUDA_MEM_KIND", "id", "label")}
+    return Facts(
+        gpus,
+        system.get("NvDriverVersion") or None,
+        _cuda_version(system.get("CudaDriverVersion")),
+        mode.lower() if mode else None,
+        None if traced is None else traced.lower() == "true",
+        sum(b - a for a, b in overhead) if overhead else None,
+        _diagnostics(rows("DIAGNOSTIC_EVENT", "severity", "text"), rows),
+        {_int(p): str(n) for p, n in rows("PROCESSES", "globalPid", "name")},
+        gpu_of,
+        kinds,
+    )
+
+
+def _diagnostics(events: list[tuple[object, ...]], rows: object) -> tuple[Diagnostic, ...]:
+    """Warnings and errors, the same message once with its count; notices are left out."""
+    assert callable(rows)
+    labels = {
+        _int(i): str(n).lower() for i, n in rows("ENUM_DIAGNOSTIC_SEVERITY_LEVEL", "id", "label")
+    }
+    counted: Counter[tuple[str, str]] = Counter()
+    for severity, text in events:
+        number = _int(severity)
+        label = labels.get(number, _SEVERITIES.get(number, "info"))
+        if "info" not in label and "verbose" not in label and number >= 2:
+            counted[label, " ".join(str(text).split())] += 1
+    return tuple(Diagnostic(s, t, n) for (s, t), n in counted.items())
+
+
+def _by_end(facts: list[tuple[str, str]], end: str) -> str | None:
+    """Value of the first key that ends so: prefixes such as ``PROCESS_0:`` come and go."""
+    return next((value for key, value in facts if key.endswith(end)), None)
+
+
+def _cuda_version(number: str | None) -> str | None:
+    if not number or not number.isdigit():
+        return None
+    return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else -1

@@ -1,0 +1,130 @@
+"""Which tables and columns an export has. nsys omits tables without events and renames columns.
+
+The export schema's major number never moved while tables and columns did, so everything is
+probed: ``sqlite_master`` for tables, ``PRAGMA table_info`` for columns.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from launchlens.errors import TraceError
+from launchlens.trace.source import connect_read_only
+
+KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
+MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
+MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
+GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
+NVTX = "NVTX_EVENTS"
+STRINGS = "StringIds"
+OP_TABLE_NAMES = (KERNEL, MEMCPY, MEMSET, GRAPH_TRACE)
+
+KNOWN_MAJOR = 3
+_MARKS_OF_NSYS = (RUNTIME, KERNEL, NVTX, "META_DATA_EXPORT", "EXPORT_META_DATA", "ANALYSIS_DETAILS")
+_TIMES = ("start", "end")
+_REQUIRED = {
+    RUNTIME: (*_TIMES, "globalTid", "correlationId", "nameId"),
+    KERNEL: (*_TIMES, "deviceId", "streamId", "correlationId", "globalPid"),
+    MEMCPY: (*_TIMES, "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind"),
+    MEMSET: (*_TIMES, "deviceId", "streamId", "correlationId", "globalPid"),
+    GRAPH_TRACE: (*_TIMES, "deviceId", "streamId", "correlationId", "globalPid"),
+    NVTX: (*_TIMES, "eventType", "globalTid"),
+    STRINGS: ("id", "value"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Tables of an export with their columns and the range of their row ids."""
+
+    columns: dict[str, tuple[str, ...]]
+    rows: dict[str, tuple[int, int]]
+    version: str | None
+    nsys_version: str | None
+
+    def has(self, table: str, *columns: str) -> bool:
+        """Whether the table is there, with all these columns."""
+        have = self.columns.get(table)
+        return have is not None and all(column in have for column in columns)
+
+    def pick(self, table: str, *candidates: str, default: str = "NULL") -> str:
+        """The first of these columns that the table has, else an SQL default."""
+        return next((c for c in candidates if self.has(table, c)), default)
+
+
+def read_schema(path: Path, *, named: Path) -> Schema:
+    """Probe an export's catalogue.
+
+    Raises:
+        TraceError: damaged, not an nsys export, of an unknown major schema version, or
+            without a column that every known version has.
+    """
+    try:
+        db = connect_read_only(path)
+        try:
+            return _probe(db, named)
+        finally:
+            db.close()
+    except sqlite3.DatabaseError as error:
+        raise TraceError(
+            f"{named} is a damaged SQLite file: {error}.",
+            hint="Export the report again: nsys export --type sqlite REPORT.nsys-rep.",
+        ) from error
+
+
+def _probe(db: sqlite3.Connection, named: Path) -> Schema:
+    names = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+    if not any(mark in names for mark in _MARKS_OF_NSYS):
+        shown = ", ".join(str(n)[:40] for n in names[:4]) or "none"
+        raise TraceError(
+            f"{named} is an SQLite file but not an nsys export: none of nsys's tables is there "
+            f"(tables: {shown}).",
+            hint="Name the file that nsys export --type sqlite wrote.",
+        )
+    columns = {
+        name: tuple(r[1] for r in db.execute(f'PRAGMA table_info("{name}")'))
+        for name in names
+        if '"' not in name
+    }
+    version, nsys_version = _versions(db, columns)
+    major = (version or "").partition(".")[0]
+    if major.isdigit() and int(major) > KNOWN_MAJOR:
+        raise TraceError(
+            f"{named} has export schema {version}, newer than launchlens reads (3.x).",
+            hint="Upgrade launchlens, or export with an older nsys.",
+        )
+    for table, required in _REQUIRED.items():
+        missing = [c for c in required if table in columns and c not in columns[table]]
+        if missing:
+            raise TraceError(
+                f"{named}: table {table} has no column {', '.join(missing)} (export schema "
+                f"{version or 'unknown'}).",
+                hint="Export the report with a released nsys, or report this version.",
+            )
+    if STRINGS not in columns:
+        raise TraceError(
+            f"{named} has no table {STRINGS}: the export is incomplete.",
+            hint="Export the report again: nsys export --type sqlite REPORT.nsys-rep.",
+        )
+    rows = {}
+    for table in _REQUIRED:
+        if table in columns:
+            low, high = db.execute(f"SELECT min(rowid), max(rowid) FROM {table}").fetchone()
+            if low is not None:
+                rows[table] = (low, high)
+    return Schema(columns, rows, version, nsys_version)
+
+
+def _versions(
+    db: sqlite3.Connection, columns: dict[str, tuple[str, ...]]
+) -> tuple[str | None, str | None]:
+    for table in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
+        if {"name", "value"} <= set(columns.get(table, ())):
+            facts = dict(db.execute(f"SELECT name, value FROM {table}"))
+            version = facts.get("EXPORT_SCHEMA_VERSION")
+            product = facts.get("EXPORT_PRODUCT_VERSION")
+            return (str(version) if version else None, str(product) if product else None)
+    return None, None

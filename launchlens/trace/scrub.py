@@ -1,0 +1,255 @@
+"""Makes an nsys export fit to be shared: no environment, output, paths, host or process names.
+
+An export holds the environment of the traced processes three times (META_DATA_CAPTURE,
+TARGET_INFO_SYSTEM_ENV and, as whole strings, StringIds reached through ProcessStreams), their
+standard output, command lines, working directories, the host's name and the names of all running
+processes. What is kept is chosen by name where that is possible; the rest is searched.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from launchlens.errors import TraceError
+
+# Facts about the machine that figures and their provenance need; all other rows are removed.
+_KEPT_SYSTEM_NAMES = (
+    "CpuCores",
+    "CpuArchitecture",
+    "CpuDescription",
+    "NvDriverVersion",
+    "CudaDriverVersion",
+    "OsDescription",
+    "HardwarePlatform",
+    "SoftwarePlatform",
+)
+_EMPTIED_TABLES = (
+    "ProcessStreams",
+    "ANALYSIS_FILE",
+    "TARGET_INFO_NIC_INFO",
+    "TARGET_INFO_NETWORK_DEVICES",
+    "NIC_ID_MAP",
+)
+_CAPTURE_KEYS = re.compile(
+    r"ENVIRONMENT|WORKING_DIR|USER|HOST|DISPLAY_NAME|ARGUMENT_|UUID|DEVICE_ID|PATH|FILE(NAME)?$"
+)
+_EXPORT_KEYS = re.compile(r"PATH|HOST|USER|FILE|CMD|COMMAND|ENV")
+_STRING_COLUMNS = frozenset(
+    {
+        "nameId",
+        "textId",
+        "jsonTextId",
+        "demangledName",
+        "shortName",
+        "mangledName",
+        "symbol",
+        "module",
+    }
+)
+_DECLARED_STRING = re.compile(r"^\s*(\w+)[^\n]*REFERENCES StringIds\(id\)", re.MULTILINE)
+_FOLDERS = re.compile(r"(?<![\w.\]>)])/(?:[\w.\-+@~ ]*[\w.\-+@~]/)+(?=[\w.\-+@~<])")
+_FOLDER_BYTES = re.compile(rb"(?<![\w.])/(?:[\w.\-+@~]+/)+")
+_ASSIGNMENT = re.compile(r"\b[A-Z][A-Z0-9_]{2,}=")
+_ENVIRONMENT_SIZE = 3
+_TOKENS = re.compile(
+    r"\b(?:gh[pousr]_|github_pat_|hf_|sk-|xox[bp]-|AKIA|glpat-)[A-Za-z0-9_\-]{12,}"
+    r"|\b[A-Z0-9_]*(?:TOKEN|SECRET|PASSWORD|API_KEY)[A-Z0-9_]*\s*[=:]"
+)
+_ABSOLUTE = re.compile(r"(?<![\w.:/\])>])/(?:[\w.\-+@~]+/)+[\w.\-+@~]+")
+_OWNER_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL")
+_PROCESS_MASK = ~0xFFFFFF
+
+
+def scrub_trace(src: Path, out: Path) -> None:
+    """Write a copy of an export without what identifies machine, user or environment.
+
+    Figures, kernel names, ranges and copies stay as they are; paths inside texts shrink to their
+    last part; binary payloads keep their length, so that offsets inside them stay right.
+
+    Args:
+        src: an SQLite export (uncompressed); opened read-only.
+        out: the file to write; replaced when it exists.
+
+    Raises:
+        TraceError: ``src`` is missing, no SQLite file, or the same file as ``out``.
+    """
+    if src.resolve() == out.resolve():
+        raise TraceError(f"{src} cannot be scrubbed in place.", hint="Name another output file.")
+    out.unlink(missing_ok=True)
+    with closing(_open(src)) as source, closing(sqlite3.connect(out)) as target:
+        try:
+            source.backup(target)
+            target.execute("PRAGMA secure_delete = ON")
+            columns = _columns(target)
+            _empty_tables(target, columns)
+            _filter_metadata(target, columns)
+            _filter_processes(target, columns)
+            _rename_gpus(target, columns)
+            _filter_strings(target, columns)
+            _rewrite_texts(target, columns)
+            target.commit()
+            target.execute("VACUUM")
+        except sqlite3.DatabaseError as error:
+            out.unlink(missing_ok=True)
+            raise TraceError(f"{src} could not be read as an SQLite export: {error}.") from error
+
+
+def find_secrets(path: Path) -> list[str]:
+    """What in an export still looks as if it should not be shared.
+
+    Args:
+        path: an SQLite export (uncompressed); opened read-only.
+
+    Returns:
+        One line for each suspicious value: table, column, what it looks like, and its beginning.
+        Empty when nothing was found.
+
+    Raises:
+        TraceError: the file is missing or not an SQLite file.
+    """
+    found: list[str] = []
+    with closing(_open(path)) as connection:
+        try:
+            columns = _columns(connection)
+            for table, names in columns.items():
+                for name in names:
+                    query = f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN '
+                    for (value,) in connection.execute(query + "('text', 'blob')"):
+                        found.extend(f"{table}.{name}: {line}" for line in _suspicions(value))
+            if "ProcessStreams" in columns:
+                (streams,) = connection.execute("SELECT count(*) FROM ProcessStreams").fetchone()
+                if streams:
+                    found.append(f"ProcessStreams: the output of {streams} streams")
+        except sqlite3.DatabaseError as error:
+            raise TraceError(f"{path} could not be read as an SQLite export: {error}.") from error
+    return found
+
+
+def strip_folders(text: str) -> str:
+    """A text in which every absolute path has shrunk to its last part."""
+    return _FOLDERS.sub("", text)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    if not path.is_file():
+        raise TraceError(f"There is no file {path}.")
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return {
+        table: [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+        for (table,) in tables
+    }
+
+
+def _empty_tables(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
+    for table in _EMPTIED_TABLES:
+        if table in columns:
+            connection.execute(f"DELETE FROM {table}")
+
+
+def _filter_metadata(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
+    def dropped(pattern: re.Pattern[str]) -> Callable[[str | None], int]:
+        return lambda name: int(bool(name and pattern.search(name)))
+
+    connection.create_function("is_private_capture", 1, dropped(_CAPTURE_KEYS))
+    connection.create_function("is_private_export", 1, dropped(_EXPORT_KEYS))
+    for table, function in (
+        ("META_DATA_CAPTURE", "is_private_capture"),
+        ("META_DATA_EXPORT", "is_private_export"),
+        ("EXPORT_META_DATA", "is_private_export"),
+    ):
+        if table in columns:
+            connection.execute(f"DELETE FROM {table} WHERE {function}(name)")
+    if "TARGET_INFO_SYSTEM_ENV" in columns:
+        marks = ", ".join("?" * len(_KEPT_SYSTEM_NAMES))
+        connection.execute(
+            f"DELETE FROM TARGET_INFO_SYSTEM_ENV WHERE name NOT IN ({marks})", _KEPT_SYSTEM_NAMES
+        )
+
+
+def _filter_processes(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
+    """Keep the traced processes and their threads; the others only tell what else ran."""
+    traced: set[int] = set()
+    for table in _OWNER_TABLES:
+        for name in ("globalTid", "globalPid"):
+            if name in columns.get(table, ()):
+                rows = connection.execute(f'SELECT DISTINCT "{name}" FROM {table}').fetchall()
+                traced |= {row[0] & _PROCESS_MASK for row in rows if row[0] is not None}
+    marks = ", ".join(str(pid) for pid in sorted(traced)) or "NULL"
+    if "PROCESSES" in columns and "globalPid" in columns["PROCESSES"]:
+        connection.execute(
+            f"DELETE FROM PROCESSES WHERE globalPid IS NULL OR globalPid NOT IN ({marks})"
+        )
+    if "ThreadNames" in columns and "globalTid" in columns["ThreadNames"]:
+        connection.execute(
+            "DELETE FROM ThreadNames WHERE globalTid IS NULL "
+            f"OR (globalTid & {_PROCESS_MASK}) NOT IN ({marks})"
+        )
+
+
+def _rename_gpus(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
+    """Replace each GPU's own identifier by its number: still different, no longer traceable."""
+    if "uuid" in columns.get("TARGET_INFO_GPU", ()):
+        connection.execute(
+            "UPDATE TARGET_INFO_GPU SET uuid = 'GPU-' || rowid WHERE typeof(uuid) = 'text'"
+        )
+
+
+def _filter_strings(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
+    """Remove strings that nothing refers to any more (output, environments, other processes)."""
+    if "StringIds" not in columns:
+        return
+    declared = {
+        table: set(_DECLARED_STRING.findall(sql or ""))
+        for table, sql in connection.execute("SELECT name, sql FROM sqlite_master")
+    }
+    references = [
+        f'SELECT "{name}" FROM "{table}" WHERE typeof("{name}") = \'integer\''
+        for table, names in columns.items()
+        for name in names
+        if table != "StringIds" and (name in _STRING_COLUMNS or name in declared.get(table, ()))
+    ]
+    if references:
+        connection.execute("CREATE TEMP TABLE kept_strings (id INTEGER PRIMARY KEY)")
+        for query in references:
+            connection.execute(f"INSERT OR IGNORE INTO kept_strings {query}")
+        connection.execute("DELETE FROM StringIds WHERE id NOT IN (SELECT id FROM kept_strings)")
+
+
+def _rewrite_texts(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
+    connection.create_function("scrub_value", 1, _scrub_value, deterministic=True)
+    for table, names in columns.items():
+        for name in names:
+            connection.execute(
+                f'UPDATE "{table}" SET "{name}" = scrub_value("{name}") '
+                f"WHERE typeof(\"{name}\") IN ('text', 'blob') "
+                f'AND scrub_value("{name}") IS NOT "{name}"'
+            )
+
+
+def _scrub_value(value: str | bytes) -> str | bytes:
+    if isinstance(value, bytes):
+        return _FOLDER_BYTES.sub(lambda m: b"/" + b"_" * (len(m[0]) - 2) + b"/", value)
+    if len(_ASSIGNMENT.findall(value)) >= _ENVIRONMENT_SIZE or _TOKENS.search(value):
+        return ""
+    return strip_folders(value)
+
+
+def _suspicions(value: str | bytes) -> Iterator[str]:
+    text = value.decode("latin-1") if isinstance(value, bytes) else value
+    if len(_ASSIGNMENT.findall(text)) >= _ENVIRONMENT_SIZE:
+        yield f"environment: {text[:40]!r}"
+    for pattern, what in ((_TOKENS, "token"), (_ABSOLUTE, "path")):
+        yield from (f"{what}: {hit[:60]!r}" for hit in _hits(pattern, text))
+
+
+def _hits(pattern: re.Pattern[str], text: str) -> Iterable[str]:
+    """Matches, without masked paths of binary payloads (`/____/name`)."""
+    return (m[0] for m in pattern.finditer(text) if not re.match(r"/_+/", m[0]))

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+from capture_fakes import write_script
+
+from launchlens.capture import Gpu, check_environment, git_state, gpu_facts
+from launchlens.capture.contention import find_injections, find_tracing_processes
+
+SMI = """#!/bin/sh
+echo '0, NVIDIA H200, 580.65.06, 143771'
+echo '1, NVIDIA H200 MIG, 580.65.06, [N/A]'
+"""
+
+
+@pytest.fixture
+def fake_smi(tmp_path, monkeypatch):
+    write_script(tmp_path / "smi/nvidia-smi", SMI)
+    monkeypatch.setenv("PATH", str(tmp_path / "smi"), prepend=os.pathsep)
+
+
+@pytest.fixture
+def no_smi(tmp_path, monkeypatch):
+    write_script(tmp_path / "smi/nvidia-smi", "#!/bin/sh\necho NVIDIA-SMI has failed; exit 9\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "smi"), prepend=os.pathsep)
+
+
+def python_with(tmp_path, **facts):
+    """A stand-in for the interpreter that answers with these packages."""
+    line = "FACTS" + json.dumps({"nvtx": None, "transformers": None, "torch": None, **facts})
+    return str(write_script(tmp_path / "python", f"#!/bin/sh\ncat <<'END'\n{line}\nEND\n"))
+
+
+def by_name(checks):
+    return {check.name: check for check in checks}
+
+
+def test_gpu_facts(fake_smi):
+    assert gpu_facts() == (
+        Gpu(0, "NVIDIA H200", "580.65.06", 143771 * 1024**2),
+        Gpu(1, "NVIDIA H200 MIG", "580.65.06", None),
+    )
+
+
+def test_no_gpu(no_smi):
+    assert gpu_facts() is None
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_git_state(tmp_path):
+    def git(*words):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        out = subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, stdout=-1)
+        return out.stdout.decode().strip()
+
+    assert git_state(tmp_path) is None
+    git("init", "-q")
+    assert git_state(tmp_path).commit is None
+    (tmp_path / "a").write_text("1")
+    git("add", "a")
+    git("commit", "-q", "-m", "first")
+    state = git_state(tmp_path)
+    assert (state.commit, state.dirty) == (git("rev-parse", "HEAD"), False)
+    (tmp_path / "b").write_text("untracked")
+    assert git_state(tmp_path).dirty
+    assert git_state(tmp_path / "gone") is None
+
+
+def test_every_line_has_a_remedy_and_is_told_as_it_comes(no_smi, make_nsys, tmp_path):
+    told = []
+    checks = check_environment(
+        nsys=make_nsys(), python=python_with(tmp_path), trial=False, on_check=told.append
+    )
+    assert told == checks
+    assert all(check.detail and check.remedy for check in checks)
+    found = by_name(checks)
+    assert found["GPU and driver"].status == "fail"
+    assert found["torch and CUDA"].status == "fail"
+    assert "launchlens[profile]" in found["torch and CUDA"].remedy
+    assert found["breakable-cuda-graphs"].status == "warn"
+    assert found["tracing trial"].status == "skip"
+
+
+def test_versions(fake_smi, make_nsys, tmp_path):
+    def check(**facts):
+        found = check_environment(
+            nsys=make_nsys(), python=python_with(tmp_path, **facts), trial=False
+        )
+        return by_name(found)
+
+    good = check(torch="2.9.1+cu130", cuda="13.0", available=True, transformers="5.24.0")
+    assert good["torch and CUDA"].status == "ok"
+    assert good["transformers"].status == "ok"
+    unfit = check(torch="2.10.0+cu130", cuda="13.0", available=False, transformers="4.57.1")
+    assert unfit["torch and CUDA"].status == "fail"
+    assert "driver 580.65.06" in unfit["torch and CUDA"].detail
+    assert unfit["transformers"].status == "fail"
+    assert check(torch="2.6.0", cuda="12.4", available=True)["torch and CUDA"].status == "fail"
+
+
+def test_an_nsys_that_loses_graph_work_is_a_warning(no_smi, make_nsys, tmp_path):
+    nsys = make_nsys(version="2023.4.4.54")
+    check = by_name(check_environment(nsys=nsys, python=python_with(tmp_path), trial=False))["nsys"]
+    assert check.status == "warn"
+    assert "2024.1" in check.remedy
+
+
+def test_a_missing_library_of_the_importer(no_smi, make_nsys, tmp_path):
+    nsys = make_nsys("host/target-linux-x64/nsys")
+    write_script(
+        tmp_path / "host/linux-desktop-glibc_2_11_3-x64/QdstrmImporter",
+        "#!/bin/sh\necho 'error while loading shared libraries: libelf.so.1: cannot open' >&2\n"
+        "exit 127\n",
+    )
+    checks = by_name(check_environment(nsys=nsys, python=python_with(tmp_path), trial=False))
+    assert checks["nsys importer"].status == "fail"
+    assert "libelf1" in checks["nsys importer"].remedy
+
+
+def test_a_trial_that_yields_no_kernels(fake_smi, make_nsys, tmp_path):
+    """nsys runs and exports, but the tables are empty: another tool holds the interface."""
+    make_empty = (
+        f"{sys.executable} -c 'import sqlite3, sys; "
+        'd = sqlite3.connect(sys.argv[1]); d.execute("create table NVTX_EVENTS (eventType)"); '
+        'd.executemany("insert into NVTX_EVENTS values (?)", [(59,)] * 3); d.commit()\' "$out"'
+    )
+    python = python_with(tmp_path, nvtx="0.2.17", torch="2.9.0", cuda="13.0", available=True)
+    checks = by_name(check_environment(nsys=make_nsys(export=make_empty), python=python))
+    assert checks["tracing trial"].status == "fail"
+    assert "no kernel traced" in checks["tracing trial"].detail
+
+
+def test_a_trial_that_cannot_record(no_smi, make_nsys, tmp_path):
+    nsys = make_nsys(profile="echo no permission; exit 1")
+    python = python_with(tmp_path, nvtx="0.2.17")
+    check = by_name(check_environment(nsys=nsys, python=python))["tracing trial"]
+    assert check.status == "fail"
+    assert "no permission" in check.detail
+    assert "launchlens-trial-" not in check.remedy  # that folder is gone
+
+
+def test_missing_nsys_and_unwritable_folder(no_smi, tmp_path):
+    (tmp_path / "file").write_text("")
+    checks = check_environment(
+        nsys=tmp_path / "none", folder=tmp_path / "new", python=str(tmp_path / "no-python")
+    )
+    found = by_name(checks)
+    assert found["nsys"].status == "fail"
+    assert found["tracing trial"].status == "skip"
+    assert found["disk space"].status in {"ok", "warn"}
+    assert "cannot be started" in found["torch and CUDA"].detail
+
+
+def test_other_tools_are_seen(tmp_path):
+    assert find_injections({"CUDA_INJECTION64_PATH": "/x.so", "HOME": "/root"}) == {
+        "CUDA_INJECTION64_PATH": "/x.so"
+    }
+    tool = tmp_path / "ncu"
+    shutil.copy(shutil.which("sleep"), tool)
+    child = subprocess.Popen([tool, "60"])
+    try:
+        deadline = time.monotonic() + 10
+        while (child.pid, "ncu") not in find_tracing_processes():
+            assert time.monotonic() < deadline
+    finally:
+        child.kill()
+        child.wait()
+    assert (child.pid, "ncu") not in find_tracing_processes()
+
+
+@pytest.mark.nsys
+def test_with_the_real_nsys(real_nsys, monkeypatch):
+    checks = by_name(check_environment(nsys=real_nsys.path))
+    assert checks["nsys importer"].status == "ok"
+    assert checks["tracing trial"].status in {"ok", "warn"}
+
+
+@pytest.mark.gpu
+@pytest.mark.nsys
+def test_kernels_are_traced_on_a_gpu(real_nsys):
+    if gpu_facts() is None:
+        pytest.skip("no NVIDIA GPU")
+    check = by_name(check_environment(nsys=real_nsys.path))["tracing trial"]
+    assert check.status == "ok"
+    assert "kernels traced" in check.detail

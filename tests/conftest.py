@@ -1,0 +1,1 @@
+"""Makes tests/ importable, for records that several test folders build by hand."""
