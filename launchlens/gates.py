@@ -15,13 +15,25 @@ from launchlens.model.gate import Number, Unit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.model.figures import Finding
+    from launchlens.model.figures import Finding, Group
 
 BLOCKERS = "blockers"
 CONFIDENCES = ("suspected", "likely", "confirmed")
 DEFAULT_CONFIDENCE = "likely"
 REQUEST_METRICS = ("ttft_ns", "itl_ns", "latency_ns", "requests_per_s", "tokens_per_s")
 
+SHOWN_PARTS = 4
+
+_API_WORDS = {
+    "launches": ("Launch",),
+    "kernel_launches": ("LaunchKernel", "LaunchCooperativeKernel"),
+    "graph_launches": ("GraphLaunch",),
+    "submissions": ("Launch", "Memcpy", "Memset"),
+    "memcpy_calls": ("Memcpy",),
+    "memset_calls": ("Memset",),
+    "sync_calls": ("Synchronize",),
+    "alloc_calls": ("Alloc", "Free"),
+}
 _SCALES: dict[str, tuple[Unit, float]] = {
     "ns": ("ns", 1),
     "us": ("ns", 1e3),
@@ -105,3 +117,65 @@ def count_blockers(
     total = float(sum(rules.values()))
     count = int(total) if total.is_integer() else total
     return count, ", ".join(f"{rule} × {count:g}" for rule, count in rules.items()) or None
+
+
+def explain_value(metric: str, group: Group) -> str | None:
+    """What a figure is made of: its largest parts, for one who sees a limit broken.
+
+    Args:
+        metric: name of the figure.
+        group: the steps it is a median of.
+
+    Returns:
+        "cudaLaunchKernel 3700, cuLaunchKernelEx 128 per step"; None where nothing is known.
+    """
+    parts = _parts(metric, group)
+    largest = sorted(parts.items(), key=lambda item: -item[1])[:SHOWN_PARTS]
+    if unit_of(metric) in ("ns", "fraction"):
+        total = sum(parts.values()) or 1
+        listed = ", ".join(f"{name} {n / total:.0%}" for name, n in largest if n / total >= 0.005)
+        return f"idle time by cause: {listed}" if listed else None
+    listed = ", ".join(f"{_short(name)} {_amount(metric, n)}" for name, n in largest if n)
+    return f"{listed} per step" if listed else None
+
+
+def explain_change(metric: str, before: Group, after: Group) -> str | None:
+    """What changed in a figure's parts between two groups of steps, the largest first."""
+    old, new = _parts(metric, before), _parts(metric, after)
+    changes = {name: new.get(name, 0) - old.get(name, 0) for name in {*old, *new}}
+    largest = sorted(changes.items(), key=lambda item: (-abs(item[1]), item[0]))[:SHOWN_PARTS]
+    listed = ", ".join(
+        f"{_short(name)} {'+' if n > 0 else '−'}{_amount(metric, abs(n))}"
+        for name, n in largest
+        if round(n, 6)
+    )
+    what = "idle time by cause changed" if unit_of(metric) in ("ns", "fraction") else "changed"
+    return f"{what}, per step: {listed}" if listed else None
+
+
+def _parts(metric: str, group: Group) -> dict[str, float]:
+    """A figure's parts for each step: API calls, kernels, or the causes of gaps."""
+    if group.steps == 0:
+        return {}
+    if metric == "kernels":
+        return {row.name: row.count / group.steps for row in group.kernels}
+    if unit_of(metric) in ("ns", "fraction"):
+        gaps = {k: s.median for k, s in group.metrics.items() if k.startswith("gaps_ns.")}
+        return {k.removeprefix("gaps_ns."): v for k, v in gaps.items() if v is not None}
+    words = _API_WORDS.get(metric, ())
+    return {
+        row.name: row.count / group.steps
+        for row in group.api_calls
+        if any(word in row.name for word in words)
+    }
+
+
+def _amount(metric: str, number: float) -> str:
+    if unit_of(metric) in ("ns", "fraction"):
+        return f"{number:,.0f} ns"
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def _short(name: str) -> str:
+    flat = " ".join(name.split())
+    return flat if len(flat) <= 80 else f"{flat[:79]}…"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from launchlens.blockers.calls import Role
 from launchlens.blockers.view import Rows, View
-from launchlens.model.columns import OpTable, Trace
+from launchlens.model.columns import Trace
 
 HTOD, DTOH = 1, 2
 
@@ -140,6 +140,11 @@ def call_hits(
     )
 
 
+def without_times(hits: Hits) -> Hits:
+    """Hits of another thread: the step's own thread did not sit in them."""
+    return replace(hits, counted=False)
+
+
 def idle_after(view: View, rows: Rows, step: Rows, since_ns: Rows) -> Rows:
     """GPU idle ended by the work submitted next after each call.
 
@@ -149,26 +154,12 @@ def idle_after(view: View, rows: Rows, step: Rows, since_ns: Rows) -> Rows:
     following = view.next_submission(rows, step)
     op = np.where(following >= 0, view.op_of_call[np.maximum(following, 0)], -1)
     start = view.trace.ops.start_ns
-    before = busy_until(view.trace.ops, _gpu_of_ops(view.trace))
+    before = view.busy_before
     safe = np.maximum(op, 0)
     if start.size == 0:
         return np.full(rows.size, -1, np.int64)
     gap = start[safe] - np.maximum(before[safe], since_ns)
     return np.where(op >= 0, np.maximum(gap, 0), -1)
-
-
-def busy_until(ops: OpTable, gpu: Rows) -> Rows:
-    """For each operation, when everything that began before it on its GPU had ended."""
-    before = np.full(ops.start_ns.size, np.iinfo(np.int64).min, np.int64)
-    for one in np.unique(gpu).tolist():
-        mine = np.flatnonzero(gpu == one)
-        before[mine[1:]] = np.maximum.accumulate(ops.end_ns[mine])[:-1]
-    return before
-
-
-def _gpu_of_ops(trace: Trace) -> Rows:
-    physical = np.array([d.gpu for d in trace.devices] or [0], np.int64)
-    return physical[np.maximum(trace.ops.device, 0)]
 
 
 def _inside_calls(trace: Trace, first: Rows, second: Rows) -> Rows:

@@ -26,6 +26,7 @@ class View:
         first: first API row of each step, shape (steps,).
         last: one past the last API row of each step, shape (steps,).
         process: index of each step's process, shape (steps,).
+        thread: index of each step's thread, shape (steps,).
         role: `Role` of each API call, shape (calls,); a call nested in another of the same role
             is OTHER, since its work counts once; a call made while its thread captures is OTHER.
         bases: base name of each entry of ``trace.api.names``.
@@ -33,6 +34,8 @@ class View:
         op_of_call: first GPU operation of each API call, -1 without, shape (calls,).
         telling: rows whose role is not OTHER, ascending.
         submitting: rows that submitted a GPU operation, ascending.
+        busy_before: for each GPU operation, when all that began before it on its GPU had ended;
+            the smallest int64 for the first, shape (operations,).
     """
 
     trace: Trace
@@ -40,12 +43,14 @@ class View:
     first: Rows
     last: Rows
     process: Rows
+    thread: Rows
     role: npt.NDArray[np.int8]
     bases: tuple[str, ...]
     blocking: Mask
     op_of_call: Rows
     telling: Rows
     submitting: Rows
+    busy_before: Rows
 
     @property
     def size(self) -> int:
@@ -65,6 +70,29 @@ class View:
         rows = self.telling[np.isin(self.role[self.telling], roles)]
         step = self.step_of(rows)
         return rows[step >= 0], step[step >= 0]
+
+    def rows_around(self, *roles: Role) -> tuple[Rows, Rows, Mask]:
+        """Calls of the given roles on any thread of a step's process while the step runs.
+
+        Returns:
+            API rows, the step of each, and whether it was made on another thread than the step's.
+        """
+        rows = self.telling[np.isin(self.role[self.telling], roles)]
+        start, process = self.trace.api.start_ns[rows], self.trace.api.process[rows]
+        order = np.argsort(start, kind="stable")
+        found: list[Rows] = []
+        owner: list[Rows] = []
+        for i, step in enumerate(self.steps):
+            low = np.searchsorted(start[order], step.start_ns, side="left")
+            high = np.searchsorted(start[order], step.end_ns, side="right")
+            mine = order[low:high]
+            mine = mine[process[mine] == self.process[i]]
+            found.append(np.sort(rows[mine]))
+            owner.append(np.full(mine.size, i, np.int64))
+        row = np.concatenate(found or [np.empty(0, np.int64)])
+        step_of = np.concatenate(owner or [np.empty(0, np.int64)])
+        elsewhere = self.trace.api.thread[row] != self.thread[step_of]
+        return row, step_of, elsewhere
 
     def next_telling(self, rows: Rows) -> Rows:
         """The next row with a role after each row on the same thread, -1 without."""
@@ -110,12 +138,14 @@ def make_view(trace: Trace, steps: Sequence[Step]) -> View:
         first=first,
         last=last,
         process=processes[thread],
+        thread=thread,
         role=role,
         bases=tuple(base_name(n) for n in trace.api.names),
         blocking=blocking_names[trace.api.name],
         op_of_call=op_of_call,
         telling=np.flatnonzero(role != Role.OTHER),
         submitting=np.flatnonzero(op_of_call >= 0),
+        busy_before=_busy_before(trace),
     )
 
 
@@ -147,6 +177,17 @@ def _roles(trace: Trace) -> npt.NDArray[np.int8]:
         depth = opened - np.repeat(before, np.diff(np.append(of_thread, role.size)))
         role = np.where((depth > 0) & ~begin, Role.OTHER, role).astype(np.int8)
     return role
+
+
+def _busy_before(trace: Trace) -> Rows:
+    ops = trace.ops
+    physical = np.array([d.gpu for d in trace.devices] or [0], np.int64)
+    gpu = physical[np.maximum(ops.device, 0)]
+    before = np.full(ops.start_ns.size, np.iinfo(np.int64).min, np.int64)
+    for one in np.unique(gpu).tolist():
+        mine = np.flatnonzero(gpu == one)
+        before[mine[1:]] = np.maximum.accumulate(ops.end_ns[mine])[:-1]
+    return before
 
 
 def kernel_names(view: View, ops: Rows) -> list[str]:

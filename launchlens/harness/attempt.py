@@ -72,7 +72,8 @@ def run_attempts(
     """
     capture = capture or _capture
     recorder = Recorder(keep_results=True)
-    warm_up(forward, context) if context.device == "cuda" else forward()
+    if context.device == "cuda":
+        warm_up(forward, context)
     context.reset()
     with observe(model, recorder, accelerator=context.device):
         forward()

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from launchlens.harness.failures import MAX_STACK, Location, current_frames, fold_frames
-from launchlens.harness.operators import Operator, classify, is_factory
+from launchlens.harness.operators import Operator, classify, classify_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,10 +101,13 @@ class Recorder:
 
     def __call__(self, operator: Operator, place: Place) -> Any:
         """Runs the operator and records it."""
+        # An operator may run others; it comes before them, in the order they were started.
+        kept = self.results.setdefault(place.source, []) if place.source else []
+        event_position, kept_position = len(self.events), len(kept)
         result = operator.run()
-        self.events.append(_event(operator, place, result, self._phase))
-        if self._keep and place.source is not None:
-            self.results.setdefault(place.source, []).append(operator.keep(result))
+        self.events.insert(event_position, _event(operator, place, result, self._phase))
+        if self._keep:
+            kept.insert(kept_position, operator.keep(result))
         return result
 
 
@@ -125,14 +128,14 @@ def observe(model: Any, handler: Handler, *, accelerator: str = "cuda") -> Itera
 
     def handle(operator: Operator) -> Any:
         nonlocal inside
-        inside = True
+        inside = not operator.nested
         try:
             return handler(operator, _place(names))
         finally:
             inside = False
 
     class Dispatch(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(  # torch's own protocol
+        def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             del types
@@ -141,15 +144,13 @@ def observe(model: Any, handler: Handler, *, accelerator: str = "cuda") -> Itera
             return func(*args, **kwargs) if operator is None else handle(operator)
 
     class Function(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(  # torch's own protocol
+        def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             del types
             kwargs = kwargs or {}
-            if inside or not is_factory(func, args, kwargs, accelerator):
-                return func(*args, **kwargs)
-            name = f"torch.{func.__name__}"
-            return handle(Operator(name, "htod", lambda: func(*args, **kwargs), pinned=False))
+            operator = None if inside else classify_function(func, args, kwargs, accelerator)
+            return func(*args, **kwargs) if operator is None else handle(operator)
 
     with ExitStack() as stack:
         stack.enter_context(_explicit_syncs(handle))

@@ -135,10 +135,9 @@ def describe_failure(error: BaseException, *, phase: str | None = None) -> Failu
         phase: prefill or decode, when known.
 
     Returns:
-        The failure; ``source`` is the innermost line that belongs to a model, else the
-        innermost outside torch.
+        The failure; ``source`` is the innermost line outside torch and this harness.
     """
-    cause = _oldest(error)
+    cause = _first_cause(error)
     frames = [
         Location(frame.filename, frame.lineno or 0, frame.name)
         for frame in reversed(traceback.extract_tb(cause.__traceback__))
@@ -173,8 +172,7 @@ def fold_frames(frames: Iterable[Location]) -> list[Location]:
         frames: innermost first.
 
     Returns:
-        The rest, innermost first, except that a model's own file comes before shared helper
-        code of transformers (its decorators and mask functions stay in the list).
+        The rest, innermost first: the model's own line comes first.
     """
     return [frame for frame in frames if not _is_plumbing(frame.path)]
 
@@ -193,14 +191,22 @@ def is_out_of_memory(error: BaseException) -> bool:
     return type(error).__name__ == "OutOfMemoryError" or "out of memory" in str(error).lower()
 
 
-def _oldest(error: BaseException) -> BaseException:
-    seen = {id(error)}
-    while True:
-        earlier = error.__cause__ or error.__context__
-        if earlier is None or id(earlier) in seen or isinstance(earlier, StopIteration | KeyError):
-            return error
-        seen.add(id(earlier))
-        error = earlier
+def _first_cause(error: BaseException) -> BaseException:
+    """The error worth showing: follows explicit causes, and from an end of capture to its start."""
+    seen: set[int] = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        if error.__cause__ is not None:
+            error = error.__cause__
+        elif error.__context__ is not None and _ended_capture(error):
+            error = error.__context__
+    return error
+
+
+def _ended_capture(error: BaseException) -> bool:
+    """Whether an error was raised while leaving a capture that an earlier error had broken."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].name in {"__exit__", "capture_end", "_end_segment"}
 
 
 @cache

@@ -42,6 +42,7 @@ class Operator:
         non_blocking: asked for.
         rerun: runs it with kept values in place of the host's; None: the kept result serves.
         kept: makes these values; None: the result is kept.
+        nested: it may run further operators that copy or wait.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Operator:
     non_blocking: bool = False
     rerun: Callable[[Any], Any] | None = None
     kept: Callable[[], Any] | None = None
+    nested: bool = False
 
     def tensor(self, result: Any) -> Any:
         """The tensor whose size an event reports when ``copied`` is not set."""
@@ -68,17 +70,32 @@ class Operator:
         return self.rerun(kept) if self.rerun is not None else _cloned(kept)
 
 
-def is_factory(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], accelerator: str) -> bool:
-    """Whether a call builds a tensor from Python values on the accelerator.
+def classify_function(
+    func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], accelerator: str
+) -> Operator | None:
+    """Recognizes a Python-level call whose copy is made below the dispatcher; None for others.
 
-    Such a call copies below the dispatcher. One that is given a tensor of the accelerator
-    copies nothing over the bus.
+    These are tensors built on the accelerator from Python values, and indexing with lists.
+
+    Args:
+        func: the function the function mode got.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
+        accelerator: device type that stands for the GPU.
     """
+    name = getattr(func, "__name__", "")
+    if name in _FACTORIES and args and _builds_on(name, args, kwargs, accelerator):
+        return Operator(f"torch.{name}", "htod", lambda: func(*args, **kwargs), pinned=False)
+    if name in {"__getitem__", "__setitem__"} and args[0].device.type == accelerator != "cpu":
+        return _list_indexing(name, func, args)
+    return None
+
+
+def _builds_on(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], accelerator: str) -> bool:
+    """Whether a factory call brings host values to the accelerator."""
     import torch
 
-    if getattr(func, "__name__", "") not in _FACTORIES or not args:
-        return False
-    is_method = func.__name__ == "new_tensor"
+    is_method = name == "new_tensor"
     data = args[1] if is_method and len(args) > 1 else kwargs.get("data", args[0])
     device = kwargs.get("device")
     if device is None:
@@ -93,6 +110,36 @@ def is_factory(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], accele
     if torch.device(device).type != accelerator:
         return False
     return not (isinstance(data, torch.Tensor) and data.device.type == accelerator)
+
+
+def _list_indexing(name: str, func: Any, args: Sequence[Any]) -> Operator | None:
+    """``x[:, [0, 2]]``: each list becomes an index tensor, copied from the host."""
+    import torch
+
+    target, index = args[0], args[1]
+    parts = index if isinstance(index, tuple) else (index,)
+    lists = [part for part in parts if isinstance(part, list | range)]
+    if not lists:
+        return None
+
+    def kept() -> list[Any]:
+        return [
+            torch.tensor(list(part), device=target.device)
+            if isinstance(part, list | range)
+            else part
+            for part in parts
+        ]
+
+    return Operator(
+        f"torch.Tensor.{name}",
+        "htod",
+        lambda: func(*args),
+        copied=torch.empty_like(torch.tensor(list(lists[0])), device="meta"),
+        pinned=False,
+        rerun=lambda values: func(target, tuple(values), *args[2:]),
+        kept=kept,
+        nested=True,
+    )
 
 
 def classify(
@@ -137,7 +184,7 @@ def _copy(
     return Operator(
         name,
         kind,
-        run,
+        run if (kind, accelerator) != ("dtoh", "meta") else lambda: _host_stand_in(source, kwargs),
         copied=source,
         pinned=_is_pinned(source) if kind == "htod" else bool(kwargs.get("pin_memory")),
         non_blocking=bool(kwargs.get("non_blocking", False)),
@@ -184,24 +231,27 @@ def _indexing(
     if target.device.type != accelerator:
         return None
     tensors = [index for index in indices if isinstance(index, torch.Tensor)]
-    host = [index for index in tensors if index.device.type == "cpu"]
+    host = [index for index in tensors if index.device.type == "cpu" != accelerator]
     masks = [index for index in tensors if index.dtype in {torch.bool, torch.uint8}]
     if masks and len(args) > 2 and args[2].numel() == 1 and not any(args[3:4]):
-        masks = []  # Writing one value through a mask is a masked_fill.
+        return None  # Writing one value through a mask is a masked_fill.
+    if len(args) > 2 and args[2].device.type == "cpu" != accelerator:
+        host.append(args[2])
     if not host and not masks:
         return None
 
-    def kept() -> list[Any]:
+    def kept() -> tuple[list[Any], list[Any]]:
         plain: list[Any] = []
         for index in indices:
             if index is not None and index.dtype in {torch.bool, torch.uint8}:
                 plain.extend(index.nonzero(as_tuple=True))
             else:
                 plain.append(index)
-        return [None if index is None else index.to(target.device) for index in plain]
+        moved = [None if index is None else index.to(target.device) for index in plain]
+        return moved, [value.to(target.device) for value in args[2:3]]
 
-    def rerun(values: list[Any]) -> Any:
-        return func(target, values, *args[2:], **kwargs)
+    def rerun(values: tuple[list[Any], list[Any]]) -> Any:
+        return func(target, values[0], *values[1], *args[3:], **kwargs)
 
     if host:
         return Operator(
@@ -244,6 +294,13 @@ def _stand_in(dtype: Any) -> bool | int | float:
     if dtype == torch.bool:
         return True
     return 1.0 if dtype.is_floating_point else 1
+
+
+def _host_stand_in(source: Any, kwargs: Mapping[str, Any]) -> Any:
+    """What a copy of a meta tensor, which has no values, gives the host: ones."""
+    import torch
+
+    return torch.ones(source.shape, dtype=kwargs.get("dtype") or source.dtype)
 
 
 def _cloned(value: Any) -> Any:

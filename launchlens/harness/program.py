@@ -18,7 +18,6 @@ from launchlens.harness.inputs import DECODE, PREFILL, make_inputs
 from launchlens.harness.models import BuiltModel, build_model
 from launchlens.harness.requests import time_requests
 from launchlens.harness.session import (
-    Session,
     VariantFailedError,
     open_session,
     out_of_memory_error,
@@ -83,14 +82,18 @@ def _fill(spec: HarnessSpec, result: dict[str, Any]) -> None:
         torch.cuda.reset_peak_memory_stats()
     if spec.mode == "attempt":
         _run_attempt(spec, result, built.module, device)
-    else:
-        _run_measured(spec, result, built, device)
+        return
+    outputs = _run_measured(spec, result, built, device)
+    # The first model and its graphs go before others are built.
+    del built
+    if spec.outputs_path is not None and outputs:
+        result["outputs"] = _save_outputs(spec, outputs, device)
 
 
 def _run_measured(
     spec: HarnessSpec, result: dict[str, Any], built: BuiltModel, device: str
-) -> None:
-    """Modes time and trace."""
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Modes time and trace; returns the outputs to save, if any are wanted."""
     session = open_session(spec, built.module, device)
     if spec.mode == "trace":
         result["steps"] = trace_steps(session, spec, built.module)
@@ -106,26 +109,22 @@ def _run_measured(
         "decode_failure": session.decode_failure.to_dict() if session.decode_failure else None,
     }
     result["notes"].extend(session.notes)
-    if spec.mode == "time":
-        if spec.concurrency:
-            result["requests"] = time_requests(spec, built.module, device, session)
-        if spec.outputs_path is not None:
-            result["outputs"] = _save_outputs(spec, built, session, device)
+    if spec.mode != "time":
+        return {}
+    outputs = collect_outputs(session, spec.dtype) if spec.outputs_path is not None else {}
+    if spec.concurrency:
+        result["requests"] = time_requests(spec, built.module, device, session)
+    return outputs
 
 
 def _save_outputs(
-    spec: HarnessSpec, built: BuiltModel, session: Session, device: str
+    spec: HarnessSpec, arrays: dict[str, np.ndarray[Any, Any]], device: str
 ) -> dict[str, Any]:
-    """Saves outputs in the spec's dtype and, with the model rebuilt, in the further ones."""
+    """Saves the outputs and, with the model rebuilt, those in the further dtypes."""
     import numpy as np
 
     assert spec.outputs_path is not None
-    if spec.concurrency:
-        # Another batch's session may have exchanged what the model holds: prepare anew.
-        session = open_session(spec, built.module, device)
-    arrays = collect_outputs(session, spec.dtype)
     failures: dict[str, Any] = {}
-    del session, built
     for dtype in spec.equivalence_dtypes:
         if dtype == spec.dtype:
             continue

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from launchlens.model.comparison import Comparison
 from launchlens.model.figures import Analysis
 from launchlens.model.timeline import Timeline
-from launchlens.render.format import sentence
+from launchlens.render.format import sentences
 from launchlens.render.html_analysis import analysis_page
 from launchlens.render.html_page import Page
 from launchlens.render.html_sections import (
@@ -43,7 +43,7 @@ def render_comparison_html(comparison: Comparison, timelines: Sequence[Timeline]
     names = " → ".join(side.short for side in comparison.sides)
     page = Page(
         title=comparison.title or f"launchlens: {names}",
-        sentence=sentence(comparison),
+        sentences=tuple(sentences(comparison)),
         tiles=headline_tiles(comparison),
         notices=comparison_notices(comparison),
         blocks=comparison_sections(comparison, timelines),

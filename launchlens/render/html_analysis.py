@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from launchlens.model.figures import Analysis, Group
 from launchlens.model.timeline import Timeline
-from launchlens.render.format import format_value
+from launchlens.render.format import analysis_sentence, format_value
 from launchlens.render.html_charts import gap_histogram_charts
 from launchlens.render.html_figures import Series, bars_by_category
 from launchlens.render.html_page import FactsView, FigureView, Page, SectionView, Tile, TileValue
 from launchlens.render.html_palette import BUSY_COLOUR, GAP_CAUSES, side_colour
 from launchlens.render.html_sections import finding_view, timeline_section, trace_entries
 from launchlens.render.html_tables import group_table, kernel_table, step_table
+from launchlens.render.terminal_analysis import FIGURES
 
 _TILES = (
     ("launches", "Launches per step", "count"),
@@ -39,7 +40,7 @@ def analysis_page(analysis: Analysis, timelines: Sequence[Timeline]) -> Page:
     blocks.append(SectionView("provenance", "Where the figures come from", facts=facts))
     return Page(
         title=f"launchlens: {analysis.trace.label}",
-        sentence=_sentence(analysis),
+        sentences=(analysis_sentence(analysis),) if analysis.summary else (),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         notices=(
             *analysis.notes,
@@ -47,22 +48,6 @@ def analysis_page(analysis: Analysis, timelines: Sequence[Timeline]) -> Page:
         ),
         blocks=tuple(blocks),
     )
-
-
-def _sentence(analysis: Analysis) -> str:
-    if not analysis.summary:
-        return f"{analysis.trace.label}: no step to sum up."
-    parts = []
-    for group in analysis.summary:
-        figures = {
-            name: group.metrics[name].median for name, _, _ in _TILES if name in group.metrics
-        }
-        parts.append(
-            f"{format_value(figures.get('launches'), 'count')} launches per {group.phase} step, "
-            f"GPU idle {format_value(figures.get('idle'), 'fraction')}, "
-            f"step {format_value(figures.get('window_ns'), 'ns')}"
-        )
-    return f"{analysis.trace.label}: {'; '.join(parts)} (traced)."
 
 
 def _tiles(group: Group) -> tuple[Tile, ...]:
@@ -82,11 +67,10 @@ def _group_section(group: Group, index: int) -> SectionView:
         figure for figure in (_idle_figure(group, index), _kernel_figure(group, index)) if figure
     ]
     if group.gap_histogram:
-        figures += [
-            _renamed(figure, index)
-            for figure in gap_histogram_charts([(group.phase, group.gap_histogram)])
-        ]
-    tables = [group_table(group, {name: (title, unit) for name, title, unit in _TILES})]
+        histogram = [(group.phase, group.gap_histogram, group.steps)]
+        figures += gap_histogram_charts(histogram, f"-{index}")
+    titles = {name: (title, unit) for name, title, unit in FIGURES}
+    tables = [group_table(group, titles)]
     if group.kernels:
         tables.append(kernel_table(group))
     return SectionView(
@@ -99,11 +83,12 @@ def _group_section(group: Group, index: int) -> SectionView:
 
 
 def _idle_figure(group: Group, index: int) -> FigureView | None:
-    parts = [("busy", BUSY_COLOUR, "busy_ns")]
-    parts += [(c.replace("_", "-"), v[0], f"gaps_ns.{c}") for c, v in GAP_CAUSES.items()]
+    parts = [("busy", BUSY_COLOUR, "busy: at least one operation runs", "busy_ns")]
+    for cause, (colour, words) in GAP_CAUSES.items():
+        parts.append((cause.replace("_", "-"), colour, words, f"gaps_ns.{cause}"))
     series = [
-        Series(name, colour, (group.metrics[metric].median,))
-        for name, colour, metric in parts
+        Series(name, colour, (group.metrics[metric].median,), words)
+        for name, colour, words, metric in parts
         if metric in group.metrics and group.metrics[metric].median
     ]
     if not series:
@@ -132,9 +117,3 @@ def _kernel_figure(group: Group, index: int) -> FigureView | None:
         series,
         unit="ns",
     )
-
-
-def _renamed(figure: FigureView, index: int) -> FigureView:
-    from dataclasses import replace
-
-    return replace(figure, id=f"{figure.id}-{index}")

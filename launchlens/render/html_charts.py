@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from launchlens.model.comparison import Comparison, PhaseComparison
-from launchlens.model.figures import GapBin
-from launchlens.render.format import format_value
+from launchlens.model.figures import ApiRow, GapBin, KernelRow
+from launchlens.render.format import format_value, gap_bin_label
 from launchlens.render.html_figures import (
     Series,
     bars_by_category,
@@ -30,26 +30,22 @@ def row_values(phase: PhaseComparison, metric: str) -> tuple[Value, ...] | None:
     return None
 
 
-def idle_chart(comparison: Comparison, phase: PhaseComparison) -> FigureView | None:
+def idle_chart(comparison: Comparison, phase: PhaseComparison, index: int) -> FigureView | None:
     """The window of each side as busy time and idle time by cause."""
     names = [side.short for side in comparison.sides]
-    parts = [("busy", BUSY_COLOUR, row_values(phase, "busy_ns"))]
-    for cause, (colour, _) in GAP_CAUSES.items():
-        parts.append((cause.replace("_", "-"), colour, row_values(phase, f"gaps_ns.{cause}")))
-    series = [
-        Series(name, colour, values) for name, colour, values in parts if values and any(values)
-    ]
-    if len(series) < 2:
+    busy = row_values(phase, "busy_ns")
+    if busy is None or all(value is None for value in busy):
         return None
-    words = " · ".join(
-        text
-        for cause, (_, text) in GAP_CAUSES.items()
-        if cause.replace("_", "-") in {one.name for one in series}
-    )
+    series = [Series("busy", BUSY_COLOUR, busy, "busy: at least one operation runs")]
+    for cause, (colour, words) in GAP_CAUSES.items():
+        values = row_values(phase, f"gaps_ns.{cause}")
+        if values and any(values):
+            series.append(Series(cause.replace("_", "-"), colour, values, words))
     return bars_by_category(
-        f"idle-{phase.phase}",
+        f"idle-{index}",
         f"Where a {phase.phase} step's time goes on the GPU",
-        f"Traced; each part is its own median over the steps. {words}.",
+        "Traced. Each part is its own median over the steps, so the parts need not sum to the "
+        "median step.",
         names,
         series,
         unit="ns",
@@ -57,16 +53,16 @@ def idle_chart(comparison: Comparison, phase: PhaseComparison) -> FigureView | N
     )
 
 
-def time_chart(comparison: Comparison, phase: PhaseComparison) -> FigureView | None:
+def time_chart(comparison: Comparison, phase: PhaseComparison, index: int) -> FigureView | None:
     """Step time without the profiler, with it, and the GPU's busy time, side by side."""
     found = {
-        "untraced": row_values(phase, "untraced_wall_ns"),
+        "untraced": row_values(phase, "untraced_ns"),
         "traced": row_values(phase, "window_ns"),
         "busy on the GPU": row_values(phase, "busy_ns"),
     }
     return _by_side(
         comparison,
-        f"times-{phase.phase}",
+        f"times-{index}",
         "Step time: untraced, traced, busy",
         "Tracing lengthens launch-bound steps; the untraced time is what users feel.",
         found,
@@ -74,7 +70,9 @@ def time_chart(comparison: Comparison, phase: PhaseComparison) -> FigureView | N
     )
 
 
-def idle_fraction_chart(comparison: Comparison, phase: PhaseComparison) -> FigureView | None:
+def idle_fraction_chart(
+    comparison: Comparison, phase: PhaseComparison, index: int
+) -> FigureView | None:
     """The idle fraction as traced, and corrected by the untraced time."""
     found = {
         "idle, traced": row_values(phase, "idle"),
@@ -82,7 +80,7 @@ def idle_fraction_chart(comparison: Comparison, phase: PhaseComparison) -> Figur
     }
     return _by_side(
         comparison,
-        f"idle-fraction-{phase.phase}",
+        f"idle-fraction-{index}",
         "GPU idle: traced and corrected",
         "Corrected: 1 − busy / untraced step time. The traced figure overstates idle.",
         found,
@@ -108,81 +106,113 @@ def _by_side(
     )
 
 
+def steps_of(comparison: Comparison) -> list[int]:
+    """For each side the number of steps that its lists of kernels, calls and gaps sum up.
+
+    They are those of the first phase in which the side has steps.
+    """
+    return [
+        next((phase.steps[i] for phase in comparison.phases if phase.steps[i]), 1)
+        for i in range(len(comparison.sides))
+    ]
+
+
 def gap_charts(comparison: Comparison) -> list[FigureView]:
-    """How long the gaps are: time in each length class, and their number."""
-    sides = [side for side in comparison.sides if side.gap_histogram]
-    if not sides:
+    """How long the gaps are: time in each length class, and their number, per step."""
+    steps = steps_of(comparison)
+    sides = list(zip(comparison.sides, steps, strict=True))
+    if not any(side.gap_histogram for side, _ in sides):
         return []
-    return gap_histogram_charts([(s.short, s.gap_histogram) for s in comparison.sides])
+    return gap_histogram_charts([(side.short, side.gap_histogram, n) for side, n in sides])
 
 
-def gap_histogram_charts(sides: Sequence[tuple[str, tuple[GapBin, ...]]]) -> list[FigureView]:
-    """Time and number of gaps by length class, a series for each side that has gaps."""
-    bins = next(histogram for _, histogram in sides if histogram)
-    categories = [_bin_name(one) for one in bins]
-    names = [name for name, _ in sides]
-    unknown = [None] * len(bins)
-    times = [[b.total_ns for b in histogram] or unknown for _, histogram in sides]
-    counts = [[b.count for b in histogram] or unknown for _, histogram in sides]
-    caption = "Summed over all steps used. Gaps of a microsecond or two lie inside CUDA graphs too."
+def gap_histogram_charts(
+    sides: Sequence[tuple[str, tuple[GapBin, ...], int]], suffix: str = ""
+) -> list[FigureView]:
+    """Time and number of gaps by length class, a mean over the steps.
+
+    Args:
+        sides: name, histogram (empty: unknown) and number of steps of each side.
+        suffix: what makes the figures' ids unique.
+    """
+    bins = next(histogram for _, histogram, _ in sides if histogram)
+    categories = [gap_bin_label(one).removesuffix(" µs") for one in bins]
+    names = [name for name, _, _ in sides]
+    unknown: list[Value] = [None] * len(bins)
+    times = [[b.total_ns / n for b in histogram] or unknown for _, histogram, n in sides]
+    counts = [[b.count / n for b in histogram] or unknown for _, histogram, n in sides]
+    axis = "length of gap, µs"
     return [
         columns_by_category(
-            "gap-time",
+            f"gap-time{suffix}",
             "Idle time by length of gap",
-            caption,
+            "Per step (mean).",
             categories,
             side_series(names, times),
             unit="ns",
-            axis_title="length of gap",
+            axis_title=axis,
         ),
         columns_by_category(
-            "gap-count",
+            f"gap-count{suffix}",
             "Number of gaps by length",
-            caption,
+            "Per step (mean). Gaps of a microsecond or two lie inside CUDA graphs too.",
             categories,
             side_series(names, counts),
             unit="count",
-            axis_title="length of gap",
+            axis_title=axis,
         ),
     ]
 
 
 def call_chart(comparison: Comparison) -> FigureView | None:
-    """Host API calls of each side by function."""
+    """Host API calls of each side by function, per step."""
     return _count_chart(
         "calls",
         "Host calls by CUDA API",
-        "Number of calls, summed over all steps used; logarithmic.",
-        [(s.short, {row.name: row.count for row in s.api_calls}) for s in comparison.sides],
+        "Calls per step (mean).",
+        [side.api_calls for side in comparison.sides],
+        comparison,
     )
 
 
 def kernel_chart(comparison: Comparison) -> FigureView | None:
-    """Kernels of each side by name."""
+    """Kernels of each side by name, per step."""
     return _count_chart(
         "kernels",
         "Kernels run, by name",
-        "Number of kernels on the GPU, summed over all steps used; logarithmic.",
-        [(s.short, {row.name: row.count for row in s.kernels}) for s in comparison.sides],
+        "Kernels on the GPU per step (mean).",
+        [side.kernels for side in comparison.sides],
+        comparison,
     )
 
 
 def _count_chart(
-    figure_id: str, title: str, caption: str, sides: Sequence[tuple[str, dict[str, int]]]
+    figure_id: str,
+    title: str,
+    caption: str,
+    lists: Sequence[Sequence[ApiRow] | Sequence[KernelRow]],
+    comparison: Comparison,
 ) -> FigureView | None:
-    order: dict[str, int] = {}
-    for _, counts in sides:
-        for name, count in counts.items():
-            order[name] = max(order.get(name, 0), count)
-    if not order:
+    """The names with the largest counts; a side without any list is unknown, not zero."""
+    counts = [
+        {row.name: row.count / n for row in rows}
+        for rows, n in zip(lists, steps_of(comparison), strict=True)
+    ]
+    largest: dict[str, float] = {}
+    for side in counts:
+        for name, count in side.items():
+            largest[name] = max(largest.get(name, 0), count)
+    if not largest:
         return None
-    categories = sorted(order, key=lambda name: (-order[name], name))[:_MOST]
-    left_out = len(order) - len(categories)
+    categories = sorted(largest, key=lambda name: (-largest[name], name))[:_MOST]
+    left_out = len(largest) - len(categories)
     if left_out:
-        caption += f" {format_value(left_out, 'count')} rarer ones are left out."
-    values = [[counts.get(name) for name in categories] for _, counts in sides]
-    series = side_series([name for name, _ in sides], values)
-    return bars_by_category(figure_id, title, caption, categories, series, unit="count", log=True)
+        caption += f" {format_value(left_out, 'count')} rarer names are left out."
+    values: list[list[Value]] = [
+        [side.get(name, 0) if side else None for name in categories] for side in counts
+    ]
+    series = side_series([side.short for side in comparison.sides], values)
+    return bars_by_category(figure_id, title, caption, categories, series, unit="count")
 
 
 def request_charts(comparison: Comparison) -> list[FigureView]:
@@ -217,11 +247,3 @@ def request_charts(comparison: Comparison) -> list[FigureView]:
             )
         )
     return charts
-
-
-def _bin_name(one: GapBin) -> str:
-    if one.below_ns is None:
-        return f"≥ {one.from_ns / 1e3:g} µs"
-    if one.from_ns == 0:
-        return f"< {one.below_ns / 1e3:g} µs"
-    return f"{one.from_ns / 1e3:g}–{one.below_ns / 1e3:g} µs"

@@ -19,21 +19,25 @@ NS_PER_MS = 1e6
 
 #: A plotted quantity's factor and axis words, by unit.
 _AXIS = {
-    "ns": (1 / NS_PER_MS, "milliseconds", " ms"),
-    "fraction": (100.0, "per cent", "%"),
-    "count": (1.0, "", ""),
-    "per_s": (1.0, "per second", "/s"),
-    "bytes": (1.0, "bytes", ""),
+    "ns": (1 / NS_PER_MS, "milliseconds"),
+    "fraction": (100.0, "per cent"),
+    "count": (1.0, ""),
+    "per_s": (1.0, "per second"),
+    "bytes": (1.0, "bytes"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one name (a side, a cause) over the categories of a chart; None is unknown."""
+    """Values of one name (a side, a cause) over the categories of a chart; None is unknown.
+
+    ``words`` explains the name in the legend.
+    """
 
     name: str
     colour: str
     values: tuple[float | int | None, ...]
+    words: str = ""
 
 
 def bars_by_category(
@@ -45,7 +49,6 @@ def bars_by_category(
     *,
     unit: str,
     stacked: bool = False,
-    log: bool = False,
 ) -> FigureView:
     """Horizontal bars: a line of bars for each category, its name above, series by colour.
 
@@ -57,9 +60,8 @@ def bars_by_category(
         series: values for each category, in ``unit``.
         unit: as in `launchlens.model.comparison.Row`.
         stacked: one bar made of the series, else a bar beside a bar.
-        log: logarithmic axis.
     """
-    scale, axis, _ = _AXIS[unit]
+    scale, axis = _AXIS[unit]
     data: list[dict[str, Any]] = [
         {
             "type": "bar",
@@ -69,27 +71,33 @@ def bars_by_category(
             "x": [None if v is None else v * scale for v in one.values],
             "marker": {"color": one.colour, "line": {"width": 0}},
             "text": [format_value(v, unit) for v in one.values],
-            "textposition": "inside" if stacked else "auto",
-            "insidetextanchor": "middle" if stacked else "end",
+            "textposition": "inside" if stacked else "outside",
+            "insidetextanchor": "middle",
             "textangle": 0,
             "textfont": {"size": 11},
             "insidetextfont": {"color": text_on(one.colour), "size": 11},
-            "constraintext": "none",
+            "constraintext": "inside",
             "cliponaxis": False,
             "customdata": [
                 [plain(shorten(name, 400)), format_value(v, unit)]
                 for name, v in zip(categories, one.values, strict=True)
             ],
-            "hovertemplate": "%{customdata[0]}<br><b>%{customdata[1]}</b><extra>%{fullData.name}</extra>",
+            "hovertemplate": "%{customdata[0]}<br><b>%{customdata[1]}</b>"
+            "<extra>%{fullData.name}</extra>",
         }
         for one in series
     ]
     bar = 26 if stacked else max(13, min(20, 40 // max(1, len(series)))) * len(series)
     row = 22 + bar
-    layout: dict[str, Any] = base_layout(60 + row * len(categories) + 26, axis, log=log)
+    layout: dict[str, Any] = base_layout(52 + row * len(categories), axis)
     layout["barmode"] = "stack" if stacked else "group"
     layout["bargap"] = 1 - bar / row
-    layout["uniformtext"] = {"mode": "hide", "minsize": 10}
+    if stacked:
+        # A part too narrow for its label goes without: the hover text and the table have it.
+        layout["uniformtext"] = {"mode": "hide", "minsize": 10}
+    else:
+        most = max((v * scale for one in series for v in one.values if v is not None), default=1)
+        layout["xaxis"]["range"] = [0, (most or 1) * 1.2]
     layout["yaxis"] = {
         "range": [len(categories) - 0.5 + 0.1, -0.5 - 11 / row],
         "visible": False,
@@ -111,15 +119,28 @@ def bars_by_category(
         }
         for i, name in enumerate(categories)
     ]
-    if stacked:
-        layout["legend"]["traceorder"] = "normal"
-    else:
-        # Grouped bars start at the bottom of their group: reversed, the first side is on top.
-        layout["yaxis"]["autorange"] = False
-    table = series_table(title, categories, series, unit)
-    return FigureView(
-        figure_id, title, _summary(title, categories, series, unit), caption, data, layout, table
-    )
+    if not stacked:
+        layout["annotations"] += _unknown_marks(series, 1 - layout["bargap"])
+    return _figure(figure_id, title, caption, categories, series, unit, data, layout)
+
+
+def _unknown_marks(series: Sequence[Series], width: float) -> list[dict[str, Any]]:
+    """The word "unknown" where a bar would be: no bar must not read as zero."""
+    return [
+        {
+            "xref": "paper",
+            "x": 0,
+            "xanchor": "left",
+            "y": i - width / 2 + (k + 0.5) * width / len(series),
+            "yanchor": "middle",
+            "showarrow": False,
+            "font": {"size": 11},
+            "text": f"<i>{plain(shorten(one.name, 30))}: unknown</i>",
+        }
+        for k, one in enumerate(series)
+        for i, value in enumerate(one.values)
+        if value is None
+    ]
 
 
 def columns_by_category(
@@ -133,7 +154,7 @@ def columns_by_category(
     axis_title: str = "",
 ) -> FigureView:
     """Upright columns over a few short, ordered categories, such as the bins of a histogram."""
-    scale, axis, suffix = _AXIS[unit]
+    scale, axis = _AXIS[unit]
     data: list[dict[str, Any]] = [
         {
             "type": "bar",
@@ -146,9 +167,10 @@ def columns_by_category(
         }
         for one in series
     ]
-    layout = base_layout(300, axis_title)
-    layout["margin"] = {"l": 48, "r": 8, "t": 34, "b": 46}
+    layout = base_layout(270, axis_title)
+    layout["margin"] = {"l": 48, "r": 8, "t": 10, "b": 46}
     layout["xaxis"]["showgrid"] = False
+    layout["xaxis"]["tickangle"] = 0
     layout["xaxis"]["type"] = "category"
     layout["yaxis"] = {
         "title": {"text": axis, "standoff": 6},
@@ -159,29 +181,23 @@ def columns_by_category(
     }
     layout["barmode"] = "group"
     layout["bargap"] = 0.3
-    del suffix
-    table = series_table(title, categories, series, unit)
-    return FigureView(
-        figure_id, title, _summary(title, categories, series, unit), caption, data, layout, table
-    )
+    return _figure(figure_id, title, caption, categories, series, unit, data, layout)
 
 
-def base_layout(height: int, axis: str, *, log: bool = False) -> dict[str, Any]:
+def base_layout(height: int, axis: str) -> dict[str, Any]:
     """What all charts share; colours of text and grid come from the page's style sheet."""
     return {
         "height": height,
-        "margin": {"l": 2, "r": 26, "t": 34, "b": 44},
+        "margin": {"l": 2, "r": 26, "t": 6, "b": 44},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif", "size": 12},
         "dragmode": False,
         "hovermode": "closest",
         "hoverlabel": {"align": "left", "namelength": 40},
-        "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left"},
+        "showlegend": False,
         "xaxis": {
             "title": {"text": axis, "standoff": 6},
-            "type": "log" if log else "linear",
             "rangemode": "tozero",
             "gridcolor": "#88888844",
             "zeroline": False,
@@ -242,6 +258,23 @@ def side_series(
         Series(name, side_colour(i), tuple(row))
         for i, (name, row) in enumerate(zip(names, values, strict=True))
     ]
+
+
+def _figure(
+    figure_id: str,
+    title: str,
+    caption: str,
+    categories: Sequence[str],
+    series: Sequence[Series],
+    unit: str,
+    data: list[dict[str, Any]],
+    layout: dict[str, Any],
+) -> FigureView:
+    # The legend is the page's: it wraps, prints and is read aloud as any text.
+    legend = tuple((one.colour, one.words or one.name) for one in series) if len(series) > 1 else ()
+    table = series_table(title, categories, series, unit)
+    summary = _summary(title, categories, series, unit)
+    return FigureView(figure_id, title, summary, caption, data, layout, legend, table)
 
 
 def _summary(title: str, categories: Sequence[str], series: Sequence[Series], unit: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -53,7 +53,7 @@ class TableView:
 class FigureView:
     """A plotly figure: ``data`` and ``layout`` for the script, ``summary`` for those who hear it.
 
-    ``table`` holds the same figures as text.
+    ``legend`` holds (colour, words); ``table`` the same figures as text.
     """
 
     id: str
@@ -62,6 +62,7 @@ class FigureView:
     caption: str
     data: list[dict[str, Any]]
     layout: dict[str, Any]
+    legend: tuple[tuple[str, str], ...] = ()
     table: TableView | None = None
 
 
@@ -130,9 +131,7 @@ class Page:
     """The whole report."""
 
     title: str
-    sentence: str
+    sentences: tuple[str, ...]
     tiles: tuple[Tile, ...]
     notices: tuple[str, ...]
     blocks: tuple[SectionView, ...]
-    legend: tuple[LegendView, ...] = ()
-    sections: tuple[tuple[str, str], ...] = field(default=())

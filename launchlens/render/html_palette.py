@@ -41,7 +41,7 @@ SPAN_KINDS: dict[str, dict[str, tuple[str, str]]] = {
         "sync": (PURPLE, "synchronize call"),
         "other": (GREY, "other CUDA call"),
     },
-    "range": {"range": ("#8f9bb3", "NVTX range")},
+    "range": {"range": ("#8f9bb3", "NVTX range"), "module": ("#c3a98b", "module")},
     "stream": {
         "kernel": (GREEN, "kernel"),
         "memcpy": (YELLOW, "copy"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from launchlens.model.comparison import Comparison, Difference, PhaseComparison, Side
+from launchlens.model.comparison import Comparison, Difference, PhaseComparison, Row, Side
 from launchlens.model.figures import Finding, TraceInfo
 from launchlens.model.timeline import Timeline
 from launchlens.render import html_charts as charts
-from launchlens.render.format import format_value
+from launchlens.render.format import format_cell, format_value
 from launchlens.render.html_figures import shorten
 from launchlens.render.html_page import (
     FactsView,
@@ -20,20 +20,26 @@ from launchlens.render.html_page import (
 )
 from launchlens.render.html_tables import kernel_change_table, metric_table, request_table
 
+_TILES = ("launches", "idle", "untraced_ns", "window_ns", "idle_corrected", "sync_calls")
 _CONFIDENCE_CHIPS = {"confirmed": "worse", "likely": "worse", "cleared": "better"}
 
 
 def headline_tiles(comparison: Comparison) -> tuple[Tile, ...]:
-    """The first headline rows of the first phase, large."""
+    """The four figures people quote, large; of the first phase, where they are known at all."""
     if not comparison.phases:
         return ()
-    rows = [row for row in comparison.phases[0].rows if row.headline][:4]
+    known = {
+        row.metric: row
+        for row in comparison.phases[0].rows
+        if any(cell.value is not None for cell in row.cells)
+    }
+    rows = [known[metric] for metric in _TILES if metric in known][:4]
     names = [side.short for side in comparison.sides]
     return tuple(
         Tile(
             row.title,
             tuple(
-                TileValue(name, format_value(cell.value, row.unit))
+                TileValue(name, format_cell(row, cell))
                 for name, cell in zip(names, row.cells, strict=True)
             ),
         )
@@ -42,18 +48,9 @@ def headline_tiles(comparison: Comparison) -> tuple[Tile, ...]:
 
 
 def comparison_notices(comparison: Comparison) -> tuple[str, ...]:
-    """What may make the comparison unfair, and variants that failed."""
+    """What may make the comparison unfair, and what its notes say."""
     names = [side.short for side in comparison.sides]
     notices = [_difference_text(d, names) for d in comparison.differences if d.serious]
-    for side in comparison.sides:
-        if side.facts.failure:
-            failure = side.facts.failure
-            where = f" at {failure.source}" if failure.source else ""
-            hint = f" {failure.hint}" if failure.hint else ""
-            notices.append(
-                f"{side.short} could not be run: {failure.error_type}: "
-                f"{failure.error_line}{where}.{hint}"
-            )
     return (*notices, *comparison.notes)
 
 
@@ -61,31 +58,30 @@ def comparison_sections(
     comparison: Comparison, timelines: Sequence[Timeline]
 ) -> tuple[SectionView, ...]:
     """All sections that have something to show."""
-    sections: list[SectionView] = [_metrics(comparison, phase) for phase in comparison.phases]
+    sections = [_metrics(comparison, phase, i) for i, phase in enumerate(comparison.phases)]
     if timelines:
-        sections.append(timeline_section(timelines))
-    for phase in comparison.phases:
-        sections.extend(_times(comparison, phase))
+        sections.append(timeline_section(timelines, comparison.sides))
+    for i, phase in enumerate(comparison.phases):
+        sections.extend(_times(comparison, phase, i))
     sections.extend(_optional(comparison))
     sections.append(_provenance(comparison))
     return tuple(sections)
 
 
-def _metrics(comparison: Comparison, phase: PhaseComparison) -> SectionView:
+def _metrics(comparison: Comparison, phase: PhaseComparison, index: int) -> SectionView:
     names = [side.short for side in comparison.sides]
     used = ", ".join(f"{n} of {name}" for n, name in zip(phase.steps, names, strict=True))
     caption = f"{phase.phase.capitalize()} steps used: {used}. Medians; the 95% interval below."
     if any(phase.dropped):
         dropped = ", ".join(f"{n} of {name}" for n, name in zip(phase.dropped, names, strict=True))
         caption += f" Dropped at the start: {dropped}."
-    headline = [row for row in phase.rows if row.headline]
-    rest = [row for row in phase.rows if not row.headline]
-    tables = [metric_table(comparison, phase, headline, caption)]
+    headline = [row for row in phase.rows if row.headline and _says_something(row)]
+    rest = [row for row in phase.rows if row not in headline]
+    tables = [metric_table(comparison, headline, caption)]
     if rest:
         tables.append(
             metric_table(
                 comparison,
-                phase,
                 rest,
                 f"All other figures of {phase.phase} steps",
                 f"All other figures ({len(rest)})",
@@ -93,12 +89,27 @@ def _metrics(comparison: Comparison, phase: PhaseComparison) -> SectionView:
         )
     bound = [f"{name} is {b}" for name, b in zip(names, phase.bound, strict=True) if b]
     paragraphs = ("By the causes of their gaps: " + ", ".join(bound) + ".",) if bound else ()
-    title = f"Figures of a {phase.phase} step"
-    return SectionView(f"figures-{phase.phase}", title, paragraphs, tables=tuple(tables))
+    title = f"Figures of a {_step_words(comparison, phase)}"
+    return SectionView(f"figures-{index}", title, paragraphs, tables=tuple(tables))
 
 
-def timeline_section(timelines: Sequence[Timeline]) -> SectionView:
-    """One step of each side on a common time axis."""
+def _says_something(row: Row) -> bool:
+    return any(cell.value not in (0, None) for cell in row.cells)
+
+
+def _step_words(comparison: Comparison, phase: PhaseComparison) -> str:
+    """ "prefill step", with process and device where several groups share the phase."""
+    alike = [other for other in comparison.phases if other.phase == phase.phase]
+    words = "step" if phase.phase == "unknown" else f"{phase.phase} step"
+    if len(alike) == 1:
+        return words
+    return f"{words} ({' / '.join(dict.fromkeys(phase.groups))})"
+
+
+def timeline_section(timelines: Sequence[Timeline], sides: Sequence[Side] = ()) -> SectionView:
+    """One step of each side on a common time axis; sides without a timeline are named."""
+    drawn = {timeline.side for timeline in timelines}
+    absent = [side.short for side in sides if not drawn & {side.short, side.label}]
     parts = []
     for timeline in timelines:
         lanes = ", ".join(
@@ -107,27 +118,33 @@ def timeline_section(timelines: Sequence[Timeline]) -> SectionView:
         )
         window = format_value(timeline.window_ns, "ns")
         parts.append(f"{timeline.side}: {timeline.range}, window {window}, spans: {lanes}")
-    sides = "each side" if len(timelines) > 1 else "the trace"
+    said = ["The step whose window is the median one."]
+    if len(timelines) > 1:
+        said.append("All sides are on the same time axis.")
+    if absent:
+        said.append(f"Not drawn, since the trace does not tell: {', '.join(absent)}.")
     return SectionView(
         "timelines",
         "Timeline of one step",
-        (f"The step of {sides} whose window is the median one, all on the same time axis.",),
+        (" ".join(said),),
         timeline="Timeline. " + ". ".join(parts) + ".",
     )
 
 
-def _times(comparison: Comparison, phase: PhaseComparison) -> list[SectionView]:
+def _times(comparison: Comparison, phase: PhaseComparison, index: int) -> list[SectionView]:
     sections = []
-    idle = charts.idle_chart(comparison, phase)
+    words = _step_words(comparison, phase)
+    idle = charts.idle_chart(comparison, phase, index)
     if idle:
-        title = f"Idle time by cause, {phase.phase}"
-        sections.append(SectionView(f"causes-{phase.phase}", title, figures=(idle,)))
+        title = f"Idle time by cause, {words}"
+        sections.append(SectionView(f"causes-{index}", title, figures=(idle,)))
     pair = _present(
-        charts.time_chart(comparison, phase), charts.idle_fraction_chart(comparison, phase)
+        charts.time_chart(comparison, phase, index),
+        charts.idle_fraction_chart(comparison, phase, index),
     )
     if pair:
-        title = f"With and without the profiler, {phase.phase}"
-        sections.append(SectionView(f"untraced-{phase.phase}", title, figures=pair))
+        title = f"With and without the profiler, {words}"
+        sections.append(SectionView(f"untraced-{index}", title, figures=pair))
     return sections
 
 
@@ -221,6 +238,14 @@ def _side_facts(side: Side) -> FactsView:
         ("Graph memory", _value(facts.graph_memory_bytes, "bytes")),
         ("Capture time", _value(facts.capture_ns, "ns")),
     ]
+    if facts.failure:
+        failure = facts.failure
+        entries += [
+            ("Failed", f"{failure.error_type}: {failure.error_line}"),
+            ("Failed at", failure.source),
+            ("What to do", failure.hint),
+            ("Log", failure.log),
+        ]
     for one in facts.equivalence:
         verdict = "identical" if one.identical else f"max abs difference {one.max_abs_diff}"
         entries.append((f"Outputs, {one.dtype}", verdict + ("" if one.finite else ", not finite")))

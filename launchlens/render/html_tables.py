@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launchlens.model.comparison import Cell, Comparison, KernelChanges, PhaseComparison, Row
+from launchlens.model.comparison import Cell, Comparison, KernelChanges, Row
 from launchlens.model.figures import Analysis, Group
-from launchlens.render.format import format_change, format_value, format_verdict
+from launchlens.render.format import (
+    format_cell,
+    format_change,
+    format_interval,
+    format_value,
+    format_verdict,
+)
 from launchlens.render.html_page import CellView, Head, RowView, TableView
 
 #: With more candidates than this, value, change and verdict share one column.
@@ -17,7 +23,6 @@ _CHIPS = {"better": "better", "worse": "worse", "same": "flat", "inconclusive": 
 
 def metric_table(
     comparison: Comparison,
-    phase: PhaseComparison,
     rows: Sequence[Row],
     caption: str,
     folded: str = "",
@@ -68,14 +73,14 @@ def _metric_row(row: Row, names: Sequence[str], *, separate: bool) -> RowView:
 
 def _value_cell(row: Row, cell: Cell, label: str, style: str = "") -> CellView:
     notes = [cell.note] if cell.note else []
-    if cell.ci_low is not None and cell.ci_high is not None and cell.ci_low != cell.ci_high:
-        low, high = format_value(cell.ci_low, row.unit), format_value(cell.ci_high, row.unit)
-        notes.append(f"{low} to {high}")
+    if cell.value is not None and cell.ci_low != cell.ci_high:
+        notes.append(format_interval(cell.ci_low, cell.ci_high, row.unit))
     if cell.value is not None and cell.source != "trace":
         notes.append(cell.source)
     if cell.value is None:
         style = f"{style} unknown".strip()
-    return CellView(format_value(cell.value, row.unit), label, style, "", ", ".join(notes) or None)
+    note = ", ".join(note for note in notes if note)
+    return CellView(format_cell(row, cell), label, style, "", note or None)
 
 
 def kernel_change_table(changes: KernelChanges, baseline: str) -> TableView | None:
@@ -176,9 +181,7 @@ def group_table(group: Group, titles: dict[str, tuple[str, str]]) -> TableView:
             CellView(format_value(value, unit), label, "unknown" if value is None else "")
             for label, value in zip(("Median", "p10", "p90", "p99"), values, strict=True)
         ]
-        interval = "–"
-        if stat.ci_low is not None and stat.ci_high is not None:
-            interval = f"{format_value(stat.ci_low, unit)} to {format_value(stat.ci_high, unit)}"
+        interval = format_interval(stat.ci_low, stat.ci_high, unit)
         cells.insert(1, CellView(interval, "95% interval of the median"))
         rows.append(RowView(title, tuple(cells)))
     labels = ("Median", "95% interval of the median", "p10", "p90", "p99")

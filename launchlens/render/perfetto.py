@@ -51,20 +51,20 @@ def _lane_events(lane: Lane, tid: int) -> list[dict[str, Any]]:
         _metadata("thread_sort_index", pid, tid, {"sort_index": tid}),
     ]
     # Outer spans first: viewers nest complete events that start together in file order.
-    for span in sorted(lane.spans, key=lambda s: (s.start_ns, -s.duration_ns)):
-        events.append(
-            {
-                "name": span.name,
-                "cat": f"{lane.role},{span.kind}",
-                "ph": "X",
-                "ts": span.start_ns / 1000,
-                "dur": span.duration_ns / 1000,
-                "pid": pid,
-                "tid": tid,
-                "args": {"kind": span.kind, "duration_ns": span.duration_ns},
-            }
-        )
-    return events
+    ordered = sorted(lane.spans, key=lambda s: (s.start_ns, -s.duration_ns))
+    return events + [
+        {
+            "name": span.name,
+            "cat": f"{lane.role},{span.kind}",
+            "ph": "X",
+            "ts": span.start_ns / 1000,
+            "dur": span.duration_ns / 1000,
+            "pid": pid,
+            "tid": tid,
+            "args": {"kind": span.kind, "duration_ns": span.duration_ns},
+        }
+        for span in ordered
+    ]
 
 
 def _metadata(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def row(metric: str, title: str, unit: str, values: list[object], *, headline: b
                 change=value - base if known else None,  # type: ignore[operator]
                 relative=value / base - 1 if known and base else None,  # type: ignore[operator]
                 verdict="unknown" if not known else "better" if value < base else "same",  # type: ignore[operator]
-                source="untraced" if metric == "untraced_wall_ns" else "trace",
+                source="untraced" if metric == "untraced_ns" else "trace",
             )
         )
     return Row(metric, title, unit, -1, 0.0, tuple(cells), headline)
@@ -67,8 +67,20 @@ def rows() -> tuple[Row, ...]:
     return (
         row("launches", "Launches per step", "count", [3828, 1, 309], headline=True),
         row("idle", "GPU idle, traced", "fraction", [0.847, 0.176, 0.412], headline=True),
-        row("window_ns", "Step time, traced", "ns", [70_800_000, 14_300_000, 16_900_000], headline=True),
-        row("untraced_wall_ns", "Step time, untraced", "ns", [49_100_000, 13_000_000, None], headline=True),
+        row(
+            "window_ns",
+            "Step time, traced",
+            "ns",
+            [70_800_000, 14_300_000, 16_900_000],
+            headline=True,
+        ),
+        row(
+            "untraced_ns",
+            "Step time, untraced",
+            "ns",
+            [49_100_000, 13_000_000, None],
+            headline=True,
+        ),
         row("idle_corrected", "GPU idle, corrected", "fraction", [0.779, 0.094, None]),
         row("busy_ns", "GPU busy", "ns", [10_832_400, 11_783_200, 9_937_200]),
         row("gaps_ns.lead_in", "Idle: lead-in", "ns", [310_000, 95_000, 120_000]),
@@ -133,7 +145,17 @@ def finding(title: str = "6 × host-to-device copies, 2 bytes, pageable") -> Fin
 
 def requests(factor: float) -> tuple[RequestFigures, ...]:
     return tuple(
-        RequestFigures(25, 5, n, int(48.3e6 * factor * n**0.4), 8_700_000, int(83e6 * factor), 11.9 / factor, 59.5 / factor, 20)
+        RequestFigures(
+            25,
+            5,
+            n,
+            int(48.3e6 * factor * n**0.4),
+            8_700_000,
+            int(83e6 * factor),
+            11.9 / factor,
+            59.5 / factor,
+            20,
+        )
         for n in (1, 4)
     )
 
@@ -158,25 +180,48 @@ def comparison(*, name: str = ADD, label: str = "gemma-4-e4b", candidates: int =
     )
     first = sides[0]
     baseline = Side(
-        first.label, first.short, first.trace, None, first.facts, (finding(),),
-        first.gap_histogram, first.kernels, first.api_calls,
+        first.label,
+        first.short,
+        first.trace,
+        None,
+        first.facts,
+        (finding(),),
+        first.gap_histogram,
+        first.kernels,
+        first.api_calls,
     )
     phase = PhaseComparison(
-        "prefill", tuple("process 0, device 0" for _ in sides), tuple(4 for _ in sides),
-        tuple(1 for _ in sides), cut, (changes,), ("launch-bound", "gpu-bound", "mixed")[:n],
+        "prefill",
+        tuple("process 0, device 0" for _ in sides),
+        tuple(4 for _ in sides),
+        tuple(1 for _ in sides),
+        cut,
+        (changes,),
+        ("launch-bound", "gpu-bound", "mixed")[:n],
     )
     differences = (
         Difference("graph tracing", ("none", "node", "node")[:n], serious=False),
         Difference("Nsight Systems", ("2025.3.2", "2025.3.2", "2025.5.1")[:n], serious=True),
     )
     return Comparison(
-        "launchlens.comparison/1", baseline, tuple(sides[1:]), (phase,), differences,
+        "launchlens.comparison/1",
+        baseline,
+        tuple(sides[1:]),
+        (phase,),
+        differences,
         ("Node-level tracing lengthens graphs: its idle is no lower bound.",),
     )
 
 
-def timeline(side_label: str, kernels: int, spacing_ns: int, length_ns: int, *, graph: bool = False,
-             name: str = ADD) -> Timeline:
+def timeline(
+    side_label: str,
+    kernels: int,
+    spacing_ns: int,
+    length_ns: int,
+    *,
+    graph: bool = False,
+    name: str = ADD,
+) -> Timeline:
     """A step with ``kernels`` kernels, one every ``spacing_ns``, and a gap before each."""
     names = [GEMM, name, "rms_norm_kernel", "rotary_kernel"]
     host, stream, gaps = [], [], []

@@ -9,6 +9,8 @@ from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared
 if TYPE_CHECKING:
     from launchlens.harness.variants.base import Context
 
+RECOMPILE_LIMIT = 64
+
 
 class Compiled:
     """torch.compile of the forward call, for one shape.
@@ -35,6 +37,8 @@ class Compiled:
         """Compiles by running; see :class:`~launchlens.harness.variants.base.Variant`."""
         import torch
 
+        allow_recompilation()
+        skips = _graph_skips()
         compiled = torch.compile(
             model.forward, backend=self._backend, mode=self._mode, dynamic=False
         )
@@ -49,4 +53,22 @@ class Compiled:
         for _ in range(CAPTURE_WARMUP_STEPS):
             context.reset()
             step()
+        if self._graphs and _graph_skips() > skips:
+            return Prepared(step, "compiled, CUDA graphs skipped by torch")
         return Prepared(step, "compiled")
+
+
+def allow_recompilation() -> None:
+    """Lets every phase and batch size have a compiled form; past its limit Dynamo runs eagerly."""
+    import torch
+
+    torch._dynamo.config.recompile_limit = max(
+        RECOMPILE_LIMIT, torch._dynamo.config.recompile_limit
+    )
+
+
+def _graph_skips() -> int:
+    """How often torch has declined to use CUDA graphs for a compiled function."""
+    from torch._dynamo.utils import counters
+
+    return int(counters["inductor"]["cudagraph_skips"])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from launchlens.harness.variants.attention import output_like, use_attention
 from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared
+from launchlens.harness.variants.compiled import allow_recompilation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,7 @@ class Piecewise:
         """Traces, cuts and captures; see :class:`~launchlens.harness.variants.base.Variant`."""
         import torch
 
+        allow_recompilation()
         _register_operator()
         use_attention(model, ATTENTION, _attention)
         backend = PiecewiseBackend(capture=context.device == "cuda")

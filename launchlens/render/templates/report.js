@@ -195,7 +195,7 @@
 
     ticks() {
       const [from, to] = this.view;
-      const wanted = Math.max(2, Math.floor(this.width / 110));
+      const wanted = Math.max(2, Math.floor(this.width / (narrow() ? 72 : 110)));
       const raw = (to - from) / wanted;
       const power = 10 ** Math.floor(Math.log10(raw));
       const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw));
@@ -203,7 +203,7 @@
       const digits = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
       const values = [];
       for (let t = Math.ceil(from / step) * step; t <= to; t += step) values.push(t);
-      return { values, texts: values.map((t) => (t / unit).toFixed(digits) + " " + name) };
+      return { values, texts: values.map((t) => (t === 0 ? "0" : (t / unit).toFixed(digits) + " " + name)) };
     }
 
     layout() {

@@ -1,0 +1,34 @@
+"""The public Python API, for notebooks and scripts. Imported through `launchlens` itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from launchlens.compare import compare as _compare
+from launchlens.metrics import summarize
+from launchlens.model.comparison import Comparison, SideInput
+from launchlens.model.figures import Analysis
+from launchlens.trace import read_trace
+
+__all__ = ["compare", "read_trace", "summarize"]
+
+
+def compare(analyses: Sequence[Analysis | SideInput], *, title: str | None = None) -> Comparison:
+    """Compare a baseline (the first) with candidates.
+
+    Args:
+        analyses: what `summarize` returned, or `SideInput` records with a label of their own
+            and facts such as untraced times.
+        title: what is compared.
+
+    Returns:
+        The comparison; ``comparison.frame()`` gives all rows as a pandas DataFrame.
+
+    Raises:
+        UsageError: fewer than two sides.
+    """
+    sides = [
+        side if isinstance(side, SideInput) else SideInput(side.trace.label, side)
+        for side in analyses
+    ]
+    return _compare(sides, title=title)

@@ -1,0 +1,142 @@
+"""Confirms or clears findings by a capture attempt of the same step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from launchlens.blockers.errors import explain_error
+from launchlens.model.figures import Finding
+
+# A successful capture says nothing about these: they do not fail, they go wrong on replay.
+_SILENT_RULES = frozenset({"unstable-sequence", "stale-input"})
+_RULES_BY_KIND = {"htod": "pageable-htod", "dtoh": "dtoh-sync", "sync": "dtoh-sync"}
+
+
+def apply_attempt(findings: Sequence[Finding], attempt: Mapping[str, Any]) -> list[Finding]:
+    """Findings after a capture attempt: those at its failing lines confirmed, others cleared.
+
+    Args:
+        findings: findings of the eager trace.
+        attempt: ``captured`` (or ``status``), ``blockers`` in the order capture met them
+            (``order``, ``source``, ``error_line``, ``bytes``, ``count``), or for a single failure
+            ``source`` and ``error_line``; ``captured_after_fixes``.
+
+    Returns:
+        The findings, and one more for each blocker that none of them explains.
+    """
+    blockers = _blockers(attempt)
+    captured = bool(attempt.get("captured") or attempt.get("status") == "captured")
+    captured = captured or bool(attempt.get("captured_after_fixes"))
+    result = list(findings)
+    for blocker in blockers:
+        matches = _matching(result, blocker)
+        for i in matches:
+            result[i] = _confirmed(result[i], blocker)
+        if not matches:
+            result.append(_unexplained(blocker))
+    if captured:
+        seen = {
+            (str(c.get("source"))): bool(c.get("seen_while_capturing"))
+            for c in attempt.get("cleared") or ()
+        }
+        result = [_cleared(f, seen, after_fixes=bool(blockers)) for f in result]
+    return result
+
+
+def _blockers(attempt: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed = list(attempt.get("blockers") or ())
+    if not listed and attempt.get("status") == "failed":
+        listed = [{"order": 1} | {k: attempt.get(k) for k in ("source", "error_line", "stack")}]
+    return listed
+
+
+def source_lines(source: str | None) -> frozenset[str]:
+    """Every "file.py:line" that a finding's source names ("file.py:1727/1764")."""
+    if not source:
+        return frozenset()
+    file, _, lines = source.rpartition(":")
+    return frozenset(f"{file}:{line}" for line in re.split(r"[/,]", lines))
+
+
+def _matching(findings: Sequence[Finding], blocker: Mapping[str, Any]) -> list[int]:
+    """Findings at the blocker's line; without lines, the one of its rule, bytes and count."""
+    source = blocker.get("source")
+    at_line = [i for i, f in enumerate(findings) if source and source in source_lines(f.source)]
+    if at_line:
+        rule = _rule_of(blocker)
+        same_rule = [i for i in at_line if findings[i].rule == rule]
+        return same_rule or at_line
+    rule = _rule_of(blocker)
+    size, count = blocker.get("bytes"), blocker.get("count")
+    open_ones = [
+        i
+        for i, f in enumerate(findings)
+        if f.source is None and f.rule == rule and (size is None or f.bytes in {None, size})
+    ]
+    if len(open_ones) > 1 and count is not None:
+        open_ones = [i for i in open_ones if findings[i].count_per_step == count]
+    return open_ones if len(open_ones) == 1 else []
+
+
+def _rule_of(blocker: Mapping[str, Any]) -> str | None:
+    kind = blocker.get("kind")
+    if kind in _RULES_BY_KIND:
+        return _RULES_BY_KIND[kind]
+    return explain_error(str(blocker.get("error_line") or "")).rule
+
+
+def _confirmed(finding: Finding, blocker: Mapping[str, Any]) -> Finding:
+    order = int(blocker.get("order") or 1)
+    line = blocker.get("error_line")
+    when = "" if order <= 1 else f", once {_earlier(order - 1)} out of the way"
+    note = f"The capture failed here{when}" + (f": {line}" if line else ".")
+    if finding.confidence == "confirmed" and finding.note:
+        note = f"{finding.note} {note}"
+    source = finding.source or blocker.get("source")
+    return replace(finding, confidence="confirmed", note=note, source=source)
+
+
+def _earlier(count: int) -> str:
+    return "the blocker before it is" if count == 1 else f"the {count} blockers before it are"
+
+
+def _unexplained(blocker: Mapping[str, Any]) -> Finding:
+    """A failure the trace has no finding for: what the error itself says."""
+    line = str(blocker.get("error_line") or "unknown error")
+    explanation = explain_error(line)
+    count = blocker.get("count")
+    return Finding(
+        rule=_rule_of(blocker) or "unknown",
+        confidence="confirmed",
+        title=explanation.title,
+        count_per_step=float(count) if count is not None else 1.0,
+        stable=count is not None,
+        bytes=blocker.get("bytes"),
+        kinds=None,
+        source=blocker.get("source"),
+        stack=tuple(str(frame) for frame in blocker.get("stack") or ()),
+        host_ns=None,
+        idle_ns=None,
+        position=None,
+        remedy=str(blocker.get("hint") or explanation.hint),
+        note=f"The capture failed here, and nothing in the trace shows it: {line}",
+    )
+
+
+def _cleared(finding: Finding, seen: Mapping[str, bool], *, after_fixes: bool) -> Finding:
+    if finding.confidence == "confirmed" or finding.rule in _SILENT_RULES:
+        return finding
+    lines = source_lines(finding.source)
+    met = [seen[line] for line in lines if line in seen]
+    fixed = " once the confirmed blockers are patched over" if after_fixes else ""
+    if met and not any(met):
+        note = (
+            f"Skipped while capturing: the capture succeeds{fixed} and never comes to this line. "
+            "It does not block; the captured step runs other kernels there."
+        )
+    else:
+        note = f"Does not block: the capture succeeds{fixed}."
+    return replace(finding, confidence="cleared", note=note)

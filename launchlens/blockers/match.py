@@ -1,0 +1,134 @@
+"""Ties a harness's dispatch events to the copies of a trace: by order, kind and size.
+
+The harness runs one more step under a mode that sees every operator with its Python stack. Its
+events and the step's copies are two recordings of the same sequence, so the n-th fitting event
+is the n-th copy. The longest common subsequence of the two tolerates what only one side has: an
+operator that copies nothing, a copy below the dispatcher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from launchlens.blockers.grouping import Place
+from launchlens.blockers.hits import Hits
+from launchlens.blockers.view import View
+
+# Beyond this many events the quadratic alignment would be felt; a plain walk takes over.
+_ALIGNED_LIMIT = 2000
+_SYNC_SIZES = frozenset({4, 8})
+
+
+def match_events(
+    view: View, hits: Sequence[Hits], events: Sequence[Mapping[str, Any]]
+) -> dict[int, Place]:
+    """Where the steps' copies and waits come from.
+
+    Args:
+        view: the trace and its steps.
+        hits: occurrences of all rules; those that copy or wait are matched.
+        events: one step's operators in order: ``kind`` (htod, dtoh, sync), ``bytes``, ``source``,
+            ``function``, ``stack``.
+
+    Returns:
+        A place for API rows that an event fits, in every step.
+    """
+    usable = [h for h in hits if _direction(h) is not None]
+    if not usable or not events:
+        return {}
+    row = np.concatenate([h.row for h in usable])
+    step = np.concatenate([h.step for h in usable])
+    size = np.concatenate([h.bytes for h in usable])
+    direction = np.concatenate([np.full(h.row.size, _direction(h) or 0) for h in usable])
+    order = np.lexsort((row, step))
+    places: dict[int, Place] = {}
+    known: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
+    for one in np.unique(step).tolist():
+        members = order[step[order] == one]
+        calls = tuple(zip(direction[members].tolist(), size[members].tolist(), strict=True))
+        if calls not in known:  # steps are alike: most are aligned once
+            known[calls] = _align(calls, events)
+        for i, j in known[calls]:
+            places[int(row[members[i]])] = event_place(events[j])
+    return places
+
+
+def event_place(event: Mapping[str, Any]) -> Place:
+    """The source line and stack of an event; the module's name is shown with the function."""
+    stack = tuple(_short_frame(frame) for frame in event.get("stack") or ())
+    source = event.get("source")
+    return Place(str(source) if source else None, event.get("function"), stack)
+
+
+_DIRECTIONS: tuple[str, ...] = ("htod", "dtoh", "sync")
+
+
+def _direction(hits: Hits) -> int | None:
+    """Index into `_DIRECTIONS` of what a rule's occurrences are; None for other calls."""
+    if hits.kinds.startswith("HtoD"):
+        return 0
+    if hits.kinds.startswith("DtoH"):
+        return 1
+    return 2 if hits.kinds.endswith("Synchronize") else None
+
+
+def _fits(call: tuple[int, int], event: Mapping[str, Any]) -> bool:
+    """Whether an event can be a call: same direction and, where both tell, the same bytes.
+
+    An operator that waits for a number (nonzero, repeat_interleave) says "sync" without bytes;
+    in the trace it is a device-to-host copy of one integer.
+    """
+    direction, size = _DIRECTIONS[call[0]], call[1]
+    kind, told = event.get("kind"), event.get("bytes")
+    if kind == "sync" and direction == "dtoh":
+        return told == size if told is not None else size in _SYNC_SIZES
+    return kind == direction and (told is None or size < 0 or told == size)
+
+
+def _align(
+    calls: Sequence[tuple[int, int]], events: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, int]]:
+    """Pairs (call, event) of a longest common subsequence."""
+    if len(calls) * len(events) > _ALIGNED_LIMIT**2:
+        return _walk(calls, events)
+    width = len(events) + 1
+    best = np.zeros((len(calls) + 1, width), np.int32)
+    fits = np.array([[_fits(c, e) for e in events] for c in calls], bool)
+    for i in range(len(calls) - 1, -1, -1):
+        take = best[i + 1, 1:] + fits[i]
+        row = np.maximum(take, best[i + 1, :-1])
+        # A row's maximum from the right: skipping events costs nothing.
+        best[i, :-1] = np.maximum.accumulate(row[::-1])[::-1]
+    pairs, i, j = [], 0, 0
+    while i < len(calls) and j < len(events):
+        if fits[i, j] and best[i, j] == best[i + 1, j + 1] + 1:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i + 1, j] >= best[i, j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _walk(
+    calls: Sequence[tuple[int, int]], events: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, int]]:
+    pairs, j = [], 0
+    for i, call in enumerate(calls):
+        ahead = next((k for k in range(j, len(events)) if _fits(call, events[k])), None)
+        if ahead is not None:
+            pairs.append((i, ahead))
+            j = ahead + 1
+    return pairs
+
+
+def _short_frame(frame: object) -> str:
+    """A stack line with the file's name instead of its path ("path:12 function")."""
+    head, _, function = str(frame).partition(" ")
+    path, _, line = head.rpartition(":")
+    return f"{PurePath(path).name}:{line} {function}".strip() if path else str(frame)

@@ -1,0 +1,1 @@
+"""The rules, one file each; `launchlens.blockers` registers them."""

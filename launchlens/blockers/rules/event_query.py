@@ -1,0 +1,45 @@
+"""Somebody asks CUDA whether work is finished while the step runs.
+
+What: cudaEventQuery or cudaStreamQuery from any thread of the process during a step.
+
+Why it matters: in the default (global) capture mode a query from any thread is not permitted
+while another thread captures (error 900), and the capture ends. torch's own allocators put their
+queries off while capturing; threads that pin memory and NCCL's watchdog may not.
+
+Example: a data-loading thread with ``pin_memory=True``; a watchdog that polls events.
+
+Remedy: capture with ``torch.cuda.graph(…, capture_error_mode="thread_local")``, or pause the
+thread while capturing.
+
+References: vllm-project/vllm#57759; pytorch/pytorch#175425, #146924.
+"""
+
+from __future__ import annotations
+
+from launchlens.blockers.calls import Role
+from launchlens.blockers.hits import Hits, Rule, call_hits, without_times
+from launchlens.blockers.view import View
+from launchlens.blockers.words import by_call_name, call_title
+
+
+def find(view: View) -> list[Hits]:
+    """Queries during steps, the step's own thread apart from others."""
+    rows, step, elsewhere = view.rows_around(Role.QUERY)
+    hits = [
+        call_hits(view, row, owner, name, "suspected")
+        for name, (row, owner) in by_call_name(view, rows[~elsewhere], step[~elsewhere])
+    ]
+    for name, (row, owner) in by_call_name(view, rows[elsewhere], step[elsewhere]):
+        found = call_hits(view, row, owner, f"{name} (another thread)", "suspected")
+        hits.append(without_times(found))
+    return hits
+
+
+RULE = Rule(
+    id="event-query",
+    strength="medium, by capture error mode",
+    remedy='Capture with capture_error_mode="thread_local", or pause that thread meanwhile.',
+    title=call_title("asked while the step runs: {kinds}"),
+    find=find,
+    doc=__doc__ or "",
+)

@@ -1,0 +1,47 @@
+"""Code is loaded, compiled or tuned inside the step.
+
+What: cuModuleLoad*, cuLibraryLoad*, cuLinkComplete in the step, and cudaEventElapsedTime, which
+means that something is timing kernels (autotuning).
+
+Why it blocks: loading may wait for the device and allocates; tuning launches kernels that do not
+belong to the step and reads their times. Both belong to the first use of a kernel.
+
+Example: the first step of a new shape with Triton, torch.compile inside the captured region,
+CUDA_MODULE_LOADING=LAZY at first use.
+
+Remedy: run the step a few times with the same shapes before capturing, so that everything is
+loaded, compiled and tuned.
+
+References: vllm-project/vllm-omni#5107; CUDA C++ Programming Guide, "Lazy loading".
+"""
+
+from __future__ import annotations
+
+from launchlens.blockers.calls import Role
+from launchlens.blockers.hits import Hits, Rule, call_hits
+from launchlens.blockers.view import View
+from launchlens.blockers.words import by_call_name, call_title, only_at_first
+
+FIRST_NOTE = "Only in the first steps: first use. Warming up before the capture cures it."
+
+
+def find(view: View) -> list[Hits]:
+    """Loads and timings by the step's thread."""
+    hits = []
+    for role, suffix in ((Role.LOAD, ""), (Role.TIMING, " (something times kernels)")):
+        rows, step = view.rows_with(role)
+        for name, (row, owner) in by_call_name(view, rows, step):
+            early = only_at_first(view, owner)
+            confidence, note = ("suspected", FIRST_NOTE) if early else ("likely", None)
+            hits.append(call_hits(view, row, owner, name + suffix, confidence, note))
+    return hits
+
+
+RULE = Rule(
+    id="lazy-load",
+    strength="high at first use",
+    remedy="Warm up: run the step with the same shapes before capturing.",
+    title=call_title("code is loaded in the step: {kinds}"),
+    find=find,
+    doc=__doc__ or "",
+)

@@ -1,0 +1,61 @@
+"""How findings are put into words, and small groupings that rules share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from launchlens.blockers.hits import Hits
+from launchlens.blockers.view import Rows, View
+
+_DIRECTIONS = {"HtoD": "host-to-device copy", "DtoH": "device-to-host copy"}
+_PARAMETERS = re.compile(r"\((?!anonymous)[^()]*\)\s*(const)?$")
+_TELLING = re.compile(r"(\w*Functor\w*|\w+_kernel_(?:cuda|impl)\b|\w+Ops\b)")
+_MAX_NAME = 60
+
+
+def copy_title(hits: Hits, size: int | None) -> str:
+    """Words such as "host-to-device copy, 4 bytes, pageable"."""
+    direction, _, memory = hits.kinds.partition(" ")
+    unit = "byte" if size == 1 else "bytes"
+    amount = "" if size is None else f"{size:,} {unit}, "
+    return f"{_DIRECTIONS.get(direction, direction)}, {amount}{memory}"
+
+
+def call_title(template: str) -> Callable[[Hits, int | None], str]:
+    """A title for rules about calls; ``{kinds}`` in the template is the call."""
+
+    def title(hits: Hits, _size: int | None) -> str:
+        return template.format(kinds=hits.kinds)
+
+    return title
+
+
+def by_call_name(view: View, rows: Rows, step: Rows) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
+    """Rows apart by the call's base name, in order of first appearance."""
+    bases = np.array(view.bases or ("",), dtype=object)[view.trace.api.name[rows]]
+    for name in dict.fromkeys(bases.tolist()):
+        chosen = bases == name
+        yield str(name), (rows[chosen], step[chosen])
+
+
+def only_at_first(view: View, step: Rows) -> bool:
+    """Whether something happens in the first third of several steps and never again."""
+    return view.size >= 3 and int(step.max()) < max(view.size // 3, 1)
+
+
+def short_kernel(name: str) -> str:
+    """A kernel's name for people: no template arguments, with what tells copies of it apart.
+
+    ``void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>``
+    becomes ``vectorized_elementwise_kernel (CUDAFunctor_add)``.
+    """
+    text = " ".join(name.split()).removeprefix("void ")
+    head = re.split(r"[<(](?!unnamed|anonymous)", text, maxsplit=1)[0]
+    short = head.split("::")[-1] or head
+    inside = _TELLING.search(text[len(head) :])
+    if inside and inside[1] != short:
+        short = f"{short} ({inside[1]})"
+    return short if len(short) <= _MAX_NAME else short[: _MAX_NAME - 1] + "…"

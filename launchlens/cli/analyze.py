@@ -1,0 +1,73 @@
+"""``launchlens analyze TRACE``: figures of one trace, for each step and phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from launchlens.cli.inputs import Choices, Loaded, load
+from launchlens.cli.options import (
+    FailOnOption,
+    Format,
+    FormatOption,
+    NsysOption,
+    OutputOption,
+    PhaseChoice,
+    PhaseOption,
+    SkipOption,
+    StepOption,
+    VerboseOption,
+    WholeOption,
+)
+from launchlens.cli.output import terminal_width, wants_color, write
+
+
+def analyze(
+    trace: Annotated[
+        Path, typer.Argument(help="An nsys SQLite export (plain, .gz, .xz, .zst) or .nsys-rep.")
+    ],
+    report_format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    phase: PhaseOption = PhaseChoice.all,
+    step: StepOption = None,
+    skip: SkipOption = 0,
+    whole: WholeOption = False,
+    verbose: VerboseOption = False,
+    fail_on: FailOnOption = None,
+    nsys: NsysOption = None,
+) -> None:
+    """What each forward step of one trace costs: launches, GPU idle and why, kernels, calls."""
+    from launchlens.cli.gating import check_analysis, parse_conditions
+
+    conditions = parse_conditions(fail_on)
+    loaded = load(trace, Choices(phase.value, step, skip, whole, nsys))
+    write(_render(loaded, report_format, output, verbose=verbose), output)
+    check_analysis(conditions, loaded.analysis)
+
+
+def _render(loaded: Loaded, report_format: Format, output: Path | None, *, verbose: bool) -> str:
+    analysis = loaded.analysis
+    if report_format is Format.json:
+        from launchlens.render.json_report import render_json
+
+        return render_json(analysis)
+    if report_format is Format.markdown:
+        from launchlens.render.markdown import render_analysis_markdown
+
+        return render_analysis_markdown(analysis)
+    if report_format is Format.csv:
+        from launchlens.render.feeds import render_analysis_csv
+
+        return render_analysis_csv(analysis)
+    if report_format is Format.html:
+        from launchlens.cli.timelines import timelines_of
+        from launchlens.render.html import render_analysis_html
+
+        return render_analysis_html(analysis, timelines_of(loaded))
+    from launchlens.render.terminal_analysis import render_analysis
+
+    return render_analysis(
+        analysis, verbose=verbose, width=terminal_width(), color=wants_color(output)
+    )

@@ -1,0 +1,62 @@
+"""The program ``launchlens``: commands, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from launchlens.cli.analyze import analyze
+from launchlens.cli.diff import diff
+from launchlens.cli.schema import schema
+from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError
+
+app = typer.Typer(
+    name="launchlens",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Why a model's forward pass waits for the CPU, and what a CUDA graph would bring.",
+    epilog="Exit codes: 0 fine, 1 cannot answer, 2 usage, 3 a threshold failed.",
+)
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit.", is_eager=True
+    ),
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"launchlens {installed('launchlens')}")
+        raise typer.Exit
+
+
+app.command()(analyze)
+app.command()(diff)
+app.command()(schema)
+
+
+def main() -> None:
+    """Entry point of the program."""
+    try:
+        app()
+    except LaunchlensError as error:
+        sys.stderr.write(f"launchlens: {error}\n")
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader (head, less) has gone: not an error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_CANNOT_ANSWER)
+    except KeyboardInterrupt:
+        sys.stderr.write("launchlens: interrupted\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

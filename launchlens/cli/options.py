@@ -1,0 +1,68 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    """Report formats."""
+
+    terminal = "terminal"
+    markdown = "markdown"
+    html = "html"
+    json = "json"
+    csv = "csv"
+
+
+class PhaseChoice(StrEnum):
+    """Phases a report can be limited to."""
+
+    prefill = "prefill"
+    decode = "decode"
+    mixed = "mixed"
+    unknown = "unknown"
+    all = "all"
+
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", "-f", help="terminal, markdown, html, json or csv.")
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the report to this file.")
+]
+PhaseOption = Annotated[PhaseChoice, typer.Option("--phase", help="Only steps of this phase.")]
+StepOption = Annotated[
+    str | None,
+    typer.Option(
+        "--step",
+        metavar="REGEX",
+        help="Ranges that are steps, instead of the known engines' names; "
+        "a group (?P<phase>…) states the phase.",
+    ),
+]
+SkipOption = Annotated[
+    int, typer.Option("--skip", metavar="N", min=0, help="Drop the first N steps of each group.")
+]
+WholeOption = Annotated[
+    bool, typer.Option("--whole", help="Read the trace as one window: for traces without ranges.")
+]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="All metrics, tables and provenance.")
+]
+FailOnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="CONDITION",
+        help="Exit with 3 if it holds: 'launches>+0', 'idle>+2pp', 'window_ns>+5%', blockers. "
+        "May be given several times.",
+    ),
+]
+NsysOption = Annotated[
+    Path | None, typer.Option("--nsys", help="The nsys to use, instead of the newest found.")
+]

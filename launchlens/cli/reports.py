@@ -1,0 +1,53 @@
+"""One comparison in the format asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from launchlens.cli.options import Format
+from launchlens.cli.output import terminal_width, wants_color
+
+if TYPE_CHECKING:
+    from launchlens.cli.sides import LoadedSide
+    from launchlens.model.comparison import Comparison
+
+
+def render_report(
+    comparison: Comparison,
+    sides: Sequence[LoadedSide],
+    report_format: Format,
+    output: Path | None,
+    *,
+    verbose: bool,
+) -> str:
+    """The comparison as text in one of the formats."""
+    if report_format is Format.json:
+        from launchlens.render.json_report import render_json
+
+        return render_json(comparison)
+    if report_format is Format.markdown:
+        from launchlens.render.markdown import render_comparison_markdown
+
+        return render_comparison_markdown(comparison)
+    if report_format is Format.csv:
+        from launchlens.render.feeds import render_comparison_csv
+
+        return render_comparison_csv(comparison)
+    if report_format is Format.html:
+        from launchlens.cli.timelines import timelines_of
+        from launchlens.render.html import render_comparison_html
+
+        labels = [side.label for side in comparison.sides]
+        timelines = [
+            timeline
+            for side, label in zip(sides, labels, strict=True)
+            for timeline in timelines_of(side.loaded, label)
+        ]
+        return render_comparison_html(comparison, timelines)
+    from launchlens.render.terminal import render_comparison
+
+    return render_comparison(
+        comparison, verbose=verbose, width=terminal_width(), color=wants_color(output)
+    )

@@ -1,0 +1,99 @@
+"""`compare`: two or more sides become one `Comparison` with changes and verdicts.
+
+Rooms that render draw from this record and compute no number of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from launchlens.compare.differences import find_differences, reader_notes
+from launchlens.compare.figures import figure_of
+from launchlens.compare.kernels import kernel_changes
+from launchlens.compare.metrics import METRICS
+from launchlens.compare.rows import metric_row
+from launchlens.compare.sides import Groups, distinct_labels, pair_groups, short_labels
+from launchlens.errors import UsageError
+from launchlens.model.comparison import Comparison, PhaseComparison, Side, SideInput
+from launchlens.model.figures import Phase
+
+
+def compare(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:
+    """Compare a baseline (the first side) with candidates.
+
+    Args:
+        sides: at least two sides; a side without analysis (a variant that failed) gives
+            unknown figures.
+        title: what is compared, for headings.
+
+    Returns:
+        One `PhaseComparison` for each phase and each pair of (process, device) groups.
+
+    Raises:
+        UsageError: fewer than two sides.
+    """
+    if len(sides) < 2:
+        raise UsageError(
+            "a comparison needs a baseline and at least one candidate.",
+            hint="Name two traces or runs.",
+        )
+    labels = distinct_labels(sides)
+    shorts = short_labels(labels)
+    pairs = pair_groups(sides)
+    phases = tuple(_phase(sides, shorts, groups) for groups in pairs)
+    reported = [
+        _side(s, label, short, pairs, i)
+        for i, (s, label, short) in enumerate(zip(sides, labels, shorts, strict=True))
+    ]
+    return Comparison(
+        schema="launchlens.comparison/1",
+        baseline=reported[0],
+        candidates=tuple(reported[1:]),
+        phases=phases,
+        differences=tuple(find_differences(sides, pairs)),
+        notes=tuple(reader_notes(sides, labels, pairs)),
+        title=title,
+    )
+
+
+def _side(side: SideInput, label: str, short: str, pairs: Sequence[Groups], index: int) -> Side:
+    group = next((groups[index] for groups in pairs if groups[index] is not None), None)
+    return Side(
+        label=label,
+        short=short,
+        trace=side.analysis.trace if side.analysis else None,
+        timing_trace=side.timing.trace if side.timing else None,
+        facts=side.facts,
+        findings=side.findings,
+        gap_histogram=group.gap_histogram if group else (),
+        kernels=group.kernels if group else (),
+        api_calls=group.api_calls if group else (),
+        gap_followers=group.gap_followers if group else (),
+    )
+
+
+def _phase(sides: Sequence[SideInput], shorts: Sequence[str], groups: Groups) -> PhaseComparison:
+    phase: Phase = next((g.phase for g in groups if g), "unknown")
+    rows = []
+    for metric in METRICS:
+        stats = [
+            figure_of(side, group, phase, metric) for side, group in zip(sides, groups, strict=True)
+        ]
+        if any(stat is not None for stat, _ in stats):
+            rows.append(metric_row(metric, stats, groups))
+    return PhaseComparison(
+        phase=phase,
+        groups=tuple(f"process {g.pid}, device {_shown(g.device)}" if g else "-" for g in groups),
+        steps=tuple(g.steps if g else 0 for g in groups),
+        dropped=tuple(g.dropped if g else 0 for g in groups),
+        rows=tuple(rows),
+        kernels=tuple(
+            kernel_changes(groups[0], group, short)
+            for group, short in zip(groups[1:], shorts[1:], strict=True)
+        ),
+        bound=tuple(g.bound if g else None for g in groups),
+    )
+
+
+def _shown(device: int | None) -> str:
+    return "unknown" if device is None else str(device)

@@ -1,0 +1,78 @@
+"""Whether sides are comparable: what differs, and what a reader must know first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from launchlens.compare.sides import Groups
+from launchlens.model.comparison import Difference, SideInput
+from launchlens.model.figures import Analysis
+
+
+def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> list[Difference]:
+    """What is not alike on all sides. Sides that do not tell are left out of the check."""
+
+    def of_trace(name: str) -> list[object]:
+        return [getattr(s.analysis.trace, name) if s.analysis else None for s in sides]
+
+    def of_facts(name: str) -> list[object]:
+        return [getattr(s.facts, name) for s in sides]
+
+    groups = pairs[0]
+    checks: list[tuple[str, list[object], bool]] = [
+        ("GPU", of_trace("gpu"), True),
+        ("driver", of_trace("driver"), True),
+        ("model", of_facts("model"), True),
+        ("ISL", of_facts("isl"), True),
+        ("OSL", of_facts("osl"), True),
+        ("batch", of_facts("batch"), True),
+        ("dtype", of_facts("dtype"), True),
+        ("layers", of_facts("layers_note"), True),
+        ("tokens per step", [g.tokens if g else None for g in groups], True),
+        ("phase", [g.phase if g else "none" for g in groups], True),
+        ("graph tracing", [g.graph_tracing if g else None for g in groups], False),
+        ("nsys", of_trace("nsys_version"), False),
+        ("steps", [g.steps if g else 0 for g in groups], False),
+        ("commit", of_facts("commit"), False),
+        (
+            "processes and devices",
+            [len(s.analysis.summary) if s.analysis else None for s in sides],
+            True,
+        ),
+    ]
+    found = []
+    for what, values, serious in checks:
+        known = {str(v) for v in values if v is not None}
+        if len(known) > 1:
+            shown = tuple("unknown" if v is None else str(v) for v in values)
+            found.append(Difference(what, shown, serious=serious))
+    return found
+
+
+def reader_notes(
+    sides: Sequence[SideInput], labels: Sequence[str], pairs: Sequence[Groups]
+) -> list[str]:
+    """What a reader must know before trusting the comparison, in sentences."""
+    notes = []
+    tracing = {g.graph_tracing for g in pairs[0] if g}
+    if "graph" in tracing and "node" in tracing:
+        notes.append(
+            "node-level and whole-graph tracing are set side by side: take counts from the "
+            "node-level side and times from the whole-graph or untraced side."
+        )
+    for index, (side, label) in enumerate(zip(sides, labels, strict=True)):
+        if side.facts.failure is not None:
+            where = f" at {side.facts.failure.source}" if side.facts.failure.source else ""
+            notes.append(f"{label} failed{where}: {side.facts.failure.error_line}")
+        group = next((g[index] for g in pairs if g[index]), None)
+        if group is not None and group.unknown_reason:
+            notes.append(f"{label}: some figures are unknown: {group.unknown_reason}")
+        analysis: Analysis | None = side.analysis
+        if analysis is not None:
+            notes += [f"{label}: {note}" for note in (*analysis.trace.warnings, *analysis.notes)]
+    if not any(side.facts.untraced for side in sides):
+        notes.append(
+            "all times are traced: tracing lengthens launch-bound steps most, so idle is "
+            "overstated. Time the steps without a profiler before quoting a speed-up."
+        )
+    return notes

@@ -1,0 +1,261 @@
+"""How values become text. The only place where milliseconds and per cent exist.
+
+Renderers take their words from here, so that a figure reads the same in every format.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from launchlens.model.comparison import Cell, Comparison, PhaseComparison, Row
+from launchlens.model.figures import Analysis, GapBin, Group, Verdict
+
+UNKNOWN = "unknown"
+MINUS = "\N{MINUS SIGN}"
+_MARKDOWN_ACTIVE = re.compile(r"[&<>|`*_\[\]~#@!\\$:(){}^]")
+_LONGEST_NAME = 160
+
+
+def format_value(value: float | int | None, unit: str) -> str:
+    """A value with its unit; ``unit`` is count, ns, fraction, bytes or per_s."""
+    if value is None:
+        return UNKNOWN
+    if unit == "ns":
+        return format_ns(value)
+    if unit == "fraction":
+        return f"{signed(100 * value, '.1f')}%"
+    if unit == "bytes":
+        return _format_bytes(value)
+    if unit == "per_s":
+        return f"{_digits(value)}/s"
+    return f"{value:,.0f}".replace(",", "") if float(value).is_integer() else f"{value:.1f}"
+
+
+def format_ns(value: float | int) -> str:
+    """A time in the unit that keeps three digits readable: ns, µs, ms or s."""
+    size = abs(value)
+    for bound, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if size >= bound * 0.9995:
+            return f"{_digits(value / bound)} {unit}"
+    return f"{signed(value, '.0f')} ns"
+
+
+def signed(value: float, spec: str) -> str:
+    """A number with a real minus sign."""
+    text = format(value, spec)
+    return text.replace("-", MINUS) if float(text) else text.lstrip("-")
+
+
+def _digits(value: float) -> str:
+    size = abs(value)
+    return signed(value, ".2f" if size < 9.995 else ".1f" if size < 999.5 else ".0f")
+
+
+def _format_bytes(value: float) -> str:
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if abs(value) >= 1 << power:
+            return f"{_digits(value / (1 << power))} {unit}"
+    return f"{signed(value, '.0f')} B"
+
+
+def format_cell(row: Row, cell: Cell) -> str:
+    """A cell's value; bounds are marked as such."""
+    mark = {"lower bound": "≥ ", "upper bound": "≤ "}.get(cell.note or "", "")
+    return (mark if cell.value is not None else "") + format_value(cell.value, row.unit)
+
+
+def format_change(row: Row, cell: Cell) -> str:
+    """A change against the baseline: counts absolute and %, times as ratio and %, idle in pp."""
+    if cell.change is None:
+        return ""
+    if row.unit == "fraction":
+        return f"{_plus(100 * cell.change, '.1f')} pp"
+    percent = _percent(cell.relative)
+    if row.unit == "count":
+        absolute = _plus(cell.change, ".0f" if float(cell.change).is_integer() else ".1f")
+        if cell.change == 0 or cell.relative is None:
+            return absolute if cell.change else "0"
+        return f"{absolute} ({percent})"
+    if cell.relative is None or cell.relative <= -1:
+        return percent
+    ratio = _ratio(row.unit, cell.relative)
+    return f"{ratio} ({percent})" if ratio else percent
+
+
+def _ratio(unit: str, relative: float) -> str:
+    factor = 1 + relative
+    if abs(relative) < 0.005:
+        return ""
+    up, down = {"ns": ("longer", "shorter"), "bytes": ("larger", "smaller")}.get(
+        unit, ("higher", "lower")
+    )
+    return f"{_digits(factor)}× {up}" if factor > 1 else f"{_digits(1 / factor)}× {down}"
+
+
+def _percent(relative: float | None) -> str:
+    if relative is None:
+        return ""
+    percent = 100 * relative
+    if percent == -100:
+        return f"{MINUS}100%"
+    if 99.9 < abs(percent) < 100:
+        return f"{_plus(percent, '.2f')}%"
+    return f"{_plus(percent, '.1f' if abs(percent) < 1000 else '.0f')}%"
+
+
+def _plus(value: float, spec: str) -> str:
+    text = signed(value, spec)
+    return f"+{text}" if value > 0 else text
+
+
+def format_verdict(verdict: Verdict) -> str:
+    """The word for a verdict; nothing for metrics of which neither less nor more is better."""
+    return "" if verdict == "neutral" else verdict
+
+
+def format_interval(low: float | int | None, high: float | int | None, unit: str) -> str:
+    """A confidence interval, or nothing where there is none."""
+    if low is None or high is None:
+        return ""
+    return f"{format_value(low, unit)} to {format_value(high, unit)}"
+
+
+def gap_bin_label(gap: GapBin) -> str:
+    """Name of a class of gap length, as in "< 2 µs" or "2-5 µs"."""
+    low = gap.from_ns // 1000
+    if gap.below_ns is None:
+        return f"> {low} µs"
+    high = gap.below_ns // 1000
+    return f"{low}-{high} µs" if low else f"< {high} µs"
+
+
+# Sentences ------------------------------------------------------------------------------------
+
+
+def sentence(comparison: Comparison) -> str:
+    """The answer, a line for each candidate, as a person would write it."""
+    return "\n".join(sentences(comparison))
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """One sentence for each candidate, about the first phase."""
+    phase = comparison.phases[0]
+    rows = {row.metric: row for row in phase.rows}
+    return [_sentence(comparison, phase, rows, index) for index in range(1, len(comparison.sides))]
+
+
+def _sentence(
+    comparison: Comparison, phase: PhaseComparison, rows: dict[str, Row], index: int
+) -> str:
+    side = comparison.sides[index]
+    start = f"{comparison.baseline.label} → {side.short}: "
+    failure = side.facts.failure
+    if failure is not None and phase.steps[index] == 0:
+        where = f" at {failure.source}" if failure.source else ""
+        return f"{start}could not be captured{where}: {plain(failure.error_line, 160)}"
+    parts = []
+    kind = f"{phase.phase} step" if phase.phase != "unknown" else "step"
+    if launches := rows.get("launches"):
+        parts.append(f"launches per {kind} {_arrow(launches, index)}")
+    if idle := rows.get("idle"):
+        parts.append(f"GPU idle {_arrow(idle, index)}")
+    timed = rows.get("untraced_ns")
+    if timed and timed.cells[0].value is not None and timed.cells[index].value is not None:
+        parts.append(f"step {_arrow(timed, index)} untraced{_speedup(timed, index)}")
+    elif traced := rows.get("window_ns") or rows.get("cpu_ns"):
+        parts.append(f"step {_arrow(traced, index)} (traced)")
+    return start + ", ".join(parts)
+
+
+def _arrow(row: Row, index: int) -> str:
+    before, after = row.cells[0], row.cells[index]
+    left, right = format_cell(row, before), format_cell(row, after)
+    unit = right.rpartition(" ")[2]
+    if row.unit == "ns" and left.endswith(f" {unit}"):
+        left = left.removesuffix(f" {unit}")
+    return f"{left} → {right}"
+
+
+def _speedup(row: Row, index: int) -> str:
+    before, after = row.cells[0].value, row.cells[index].value
+    if not before or not after:
+        return ""
+    factor = before / after
+    return f" ({_digits(factor)}× faster)" if factor >= 1 else f" ({_digits(1 / factor)}× slower)"
+
+
+def analysis_sentence(analysis: Analysis) -> str:
+    """What a trace says about its first group of steps, in a sentence."""
+    group = analysis.summary[0]
+    metrics = group.metrics
+    kind = f"{group.phase} step" if group.phase != "unknown" else "step"
+    launches = format_value(metrics["launches"].median, "count")
+    start = f"{analysis.trace.label}: {launches} launches per {kind}"
+    idle, window = metrics["idle"].median, metrics["window_ns"].median
+    if idle is None or window is None:
+        took = format_value(metrics["cpu_ns"].median, "ns")
+        return f"{start}, {took} on the CPU (traced); GPU idle unknown: {group.unknown_reason}"
+    bound = f": {group.bound}" if group.bound else ""
+    mark = "≥ " if group.graph_tracing in ("graph", "mixed") else ""
+    return (
+        f"{start}, GPU idle {mark}{format_value(idle, 'fraction')} of {format_ns(window)} (traced)"
+        f"{bound}{_waits(group, window)}"
+    )
+
+
+_CAUSES = {
+    "host": "for the host",
+    "launch": "for launches",
+    "sync": "in synchronization",
+    "device": "between operations on the device",
+    "lead_in": "in the lead-in",
+}
+
+
+def _waits(group: Group, window: float) -> str:
+    shares = [(group.metrics[f"gaps_ns.{c}"].median or 0, text) for c, text in _CAUSES.items()]
+    largest = sorted(shares, reverse=True)[:2]
+    said = [f"{100 * ns / window:.0f}% waits {text}" for ns, text in largest if ns / window >= 0.05]
+    return "; " + ", ".join(said) if said else ""
+
+
+# Foreign text ---------------------------------------------------------------------------------
+
+
+def plain(text: str, limit: int = _LONGEST_NAME) -> str:
+    """Foreign text on one line: no control characters, no newlines, shortened in the middle."""
+    cleaned = "".join(
+        " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" if _is_control(c) else c for c in text
+    )
+    cleaned = " ".join(cleaned.split())
+    if len(cleaned) <= limit:
+        return cleaned
+    head = (limit - 1) * 2 // 3
+    return f"{cleaned[:head]}…{cleaned[-(limit - 1 - head) :]}"
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn")
+
+
+def markdown_text(text: str, limit: int = _LONGEST_NAME) -> str:
+    """Foreign text that shows as itself in GitHub's Markdown, also inside a table."""
+    return _MARKDOWN_ACTIVE.sub(lambda m: f"&#{ord(m[0])};", plain(text, limit))
+
+
+def markdown_code(text: str, limit: int = _LONGEST_NAME) -> str:
+    """Foreign text as code. An HTML element, since backticks cannot be escaped within backticks."""
+    return f"<code>{markdown_text(text, limit)}</code>"
+
+
+def html_text(text: str, limit: int = _LONGEST_NAME) -> str:
+    """Foreign text escaped for HTML."""
+    return html.escape(plain(text, limit))
+
+
+def joined(values: Sequence[str]) -> str:
+    """Values joined by "vs", or just one where all are alike."""
+    return values[0] if len(set(values)) == 1 else " vs ".join(values)

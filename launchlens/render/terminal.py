@@ -1,0 +1,287 @@
+"""Reports for the terminal. The first line is the answer; then a table; then details.
+
+Foreign text (kernel names, range texts) is put into `rich.text.Text`, which reads no markup.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from launchlens.model.comparison import Comparison, KernelChanges, KernelDiff, PhaseComparison, Row
+from launchlens.render.format import (
+    format_cell,
+    format_change,
+    format_interval,
+    format_ns,
+    format_value,
+    format_verdict,
+    gap_bin_label,
+    joined,
+    plain,
+    sentences,
+)
+from launchlens.render.provenance import comparison_provenance
+
+_COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
+_TOP = 10
+
+
+def to_text(parts: Sequence[RenderableType], *, width: int, color: bool = False) -> str:
+    """Render parts as text of at most ``width`` columns, with colour codes or without."""
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        width=max(width, 40),
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    console.print(Group(*parts))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()).rstrip() + "\n"
+
+
+def new_table(*headers: str, numbers_from: int = 1, title: str | None = None) -> Table:
+    """A plain table whose first columns hold text and the others numbers."""
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left", header_style="bold")
+    table.title_style = "bold"
+    for i, header in enumerate(headers):
+        is_number = i >= numbers_from
+        table.add_column(
+            Text(plain(header, 60)),
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=False,
+            min_width=6 if is_number else 12,
+        )
+    return table
+
+
+def render_comparison(
+    comparison: Comparison, *, verbose: bool = False, width: int = 100, color: bool = False
+) -> str:
+    """A comparison for the terminal.
+
+    Args:
+        comparison: the record.
+        verbose: all metrics, kernels that changed, histograms, provenance.
+        width: columns of the terminal.
+        color: emit colour codes.
+    """
+    parts: list[RenderableType] = [Text(s, style="bold") for s in sentences(comparison)]
+    for phase in comparison.phases:
+        parts += ["", _phase_heading(phase)] if len(comparison.phases) > 1 else [""]
+        parts.append(_metric_table(comparison, phase, verbose=verbose, width=width))
+        parts += _row_notes(phase.rows, verbose=verbose)
+    parts += _requests(comparison)
+    parts += _equivalence(comparison)
+    parts += _findings(comparison)
+    parts += _cautions(comparison)
+    parts += ["", Text(_footer(comparison), style="dim")]
+    if verbose:
+        parts += _details(comparison)
+    return to_text(parts, width=width, color=color)
+
+
+def _phase_heading(phase: PhaseComparison) -> Text:
+    groups = joined([g for g in phase.groups if g != "-"] or ["-"])
+    return Text(f"{phase.phase} ({groups})", style="bold")
+
+
+def shown_rows(phase: PhaseComparison, *, verbose: bool) -> list[Row]:
+    """Rows worth showing: all that say something; only the headline ones without ``verbose``."""
+    return [
+        row
+        for row in phase.rows
+        if (verbose or row.headline) and any(cell.value not in (0, None) for cell in row.cells)
+    ]
+
+
+def _metric_table(
+    comparison: Comparison, phase: PhaseComparison, *, verbose: bool, width: int
+) -> Table:
+    names = [side.short for side in comparison.sides]
+    if len(names) == 2:
+        table = new_table("metric", *names, "change", "verdict")
+        table.columns[-1].justify = "left"
+        for row in shown_rows(phase, verbose=verbose):
+            cell = row.cells[1]
+            table.add_row(
+                Text(row.title),
+                *(format_cell(row, c) for c in row.cells),
+                format_change(row, cell),
+                Text(format_verdict(cell.verdict), style=_COLOURS.get(cell.verdict, "")),
+            )
+        return table
+    table = new_table("metric", *names)
+    wide = width >= 24 + 30 * len(names)
+    for row in shown_rows(phase, verbose=verbose):
+        cells = [Text(format_cell(row, row.cells[0]))]
+        for cell in row.cells[1:]:
+            change = format_change(row, cell)
+            said = format_cell(row, cell) + (f"  {change}" if wide and change else "")
+            cells.append(Text(said, style=_COLOURS.get(cell.verdict, "")))
+        table.add_row(Text(row.title), *cells)
+    return table
+
+
+def _row_notes(rows: Sequence[Row], *, verbose: bool) -> list[RenderableType]:
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note and (verbose or row.headline):
+            notes.setdefault(row.note, []).append(row.title)
+    return [Text(f"* {', '.join(titles)}: {note}", style="dim") for note, titles in notes.items()]
+
+
+def _requests(comparison: Comparison) -> list[RenderableType]:
+    if not any(side.facts.requests for side in comparison.sides):
+        return []
+    table = new_table(
+        "concurrency", "variant", "TTFT", "ITL", "latency", "req/s", "tok/s", numbers_from=2
+    )
+    for side in comparison.sides:
+        for r in side.facts.requests:
+            table.add_row(
+                str(r.concurrency),
+                Text(side.short),
+                format_ns(r.ttft_ns),
+                format_value(r.itl_ns, "ns"),
+                format_ns(r.latency_ns),
+                f"{r.requests_per_s:.1f}",
+                f"{r.tokens_per_s:.0f}",
+            )
+    first = next(side.facts.requests[0] for side in comparison.sides if side.facts.requests)
+    heading = f"Requests, untraced (ISL {first.isl}, OSL {first.osl})"
+    return ["", Text(heading, style="bold"), table]
+
+
+def _equivalence(comparison: Comparison) -> list[RenderableType]:
+    lines = [
+        Text(f"{side.short}: {describe_equivalence(e)}")
+        for side in comparison.candidates
+        for e in side.facts.equivalence
+    ]
+    return ["", Text("Outputs beside the baseline's", style="bold"), *lines] if lines else []
+
+
+def describe_equivalence(e: object) -> str:
+    """One clause about a variant's outputs beside the baseline's."""
+    from launchlens.model.measured import Equivalence
+
+    assert isinstance(e, Equivalence)
+    if not e.finite:
+        return f"{e.dtype}: outputs are not finite"
+    if e.identical:
+        return f"{e.dtype}: identical"
+    if e.max_abs_diff is None:
+        return f"{e.dtype}: not compared"
+    top = "" if e.top1_agreement is None else f", same top token in {e.top1_agreement:.0%}"
+    return f"{e.dtype}: max abs difference {e.max_abs_diff:.3g}{top}"
+
+
+def _findings(comparison: Comparison) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for side in comparison.sides:
+        if side.findings:
+            parts += ["", Text(f"Capture blockers, {side.short}", style="bold")]
+            parts += [Text(describe_finding(f)) for f in side.findings]
+    return parts
+
+
+def describe_finding(f: object) -> str:
+    """One line about a blocker: how many, what, where, how sure."""
+    from launchlens.model.figures import Finding
+
+    assert isinstance(f, Finding)
+    count = format_value(f.count_per_step, "count")
+    what = ", ".join(x for x in (f.kinds, None if f.bytes is None else f"{f.bytes} bytes") if x)
+    where = f" at {plain(f.source)}" if f.source else ""
+    return f"{count} × {f.title}{f' ({what})' if what else ''}{where}: {f.rule}, {f.confidence}"
+
+
+def _cautions(comparison: Comparison) -> list[RenderableType]:
+    serious = [d for d in comparison.differences if d.serious]
+    parts: list[RenderableType] = []
+    if serious:
+        parts += ["", Text("These sides differ in more than the change:", style="bold yellow")]
+        parts += [Text(f"  {d.what}: {plain(joined(d.values))}") for d in serious]
+    if comparison.notes:
+        parts += ["", *(Text(f"! {plain(note, 400)}", style="yellow") for note in comparison.notes)]
+    return parts
+
+
+def _footer(comparison: Comparison) -> str:
+    phase = comparison.phases[0]
+    steps = joined([str(n) for n in phase.steps])
+    dropped = sum(phase.dropped)
+    left_out = f", {joined([str(n) for n in phase.dropped])} dropped" if dropped else ""
+    facts = "; ".join(f"{k} {v}" for k, v in comparison_provenance(comparison)[:4])
+    return f"Medians over {steps} steps{left_out}. {facts}."
+
+
+def _details(comparison: Comparison) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for phase in comparison.phases:
+        parts += _intervals(comparison, phase)
+        for changes in phase.kernels:
+            parts += ["", *_kernel_changes(changes)]
+    for side in comparison.sides:
+        if side.gap_histogram:
+            table = new_table("gap", "count", "time", title=f"Gaps, {side.short}")
+            for gap in side.gap_histogram:
+                table.add_row(gap_bin_label(gap), str(gap.count), format_ns(gap.total_ns))
+            parts += ["", table]
+        if side.gap_followers:
+            table = new_table("after", "gaps", "idle", "runs", title=f"Idle after, {side.short}")
+            for f in side.gap_followers[:_TOP]:
+                name = Text(plain(f.name, 90))
+                table.add_row(name, str(f.gaps), format_ns(f.idle_ns), str(f.count))
+            parts += ["", table]
+    table = new_table("provenance", "", numbers_from=2)
+    for key, value in comparison_provenance(comparison):
+        table.add_row(key, Text(plain(value, 300)))
+    return [*parts, "", table]
+
+
+def _intervals(comparison: Comparison, phase: PhaseComparison) -> Iterable[RenderableType]:
+    names = [side.short for side in comparison.sides]
+    table = new_table("95% interval of the median", *names)
+    for row in shown_rows(phase, verbose=True):
+        if row.unit in ("ns", "fraction"):
+            table.add_row(
+                row.title, *(format_interval(c.ci_low, c.ci_high, row.unit) for c in row.cells)
+            )
+    return ["", table]
+
+
+def _kernel_changes(changes: KernelChanges) -> list[RenderableType]:
+    if not changes.known:
+        return [Text(f"Kernels of {changes.candidate}: unknown ({changes.reason})")]
+    title = Text(
+        f"Kernels of {changes.candidate}: {len(changes.added)} added, {len(changes.removed)} "
+        f"removed, {len(changes.changed)} run another number of times",
+        style="bold",
+    )
+    table = new_table("kernel (per step)", "before", "after", "time before", "time after")
+    for mark, diffs in (("+", changes.added), ("-", changes.removed), ("~", changes.changed)):
+        for diff in diffs[:_TOP]:
+            _add_kernel(table, mark, diff)
+    return [title, Padding(table, (0, 0, 0, 0))] if table.row_count else [title]
+
+
+def _add_kernel(table: Table, mark: str, diff: KernelDiff) -> None:
+    table.add_row(
+        Text(f"{mark} {plain(diff.name, 70)}"),
+        format_value(diff.baseline_count, "count"),
+        format_value(diff.candidate_count, "count"),
+        format_ns(diff.baseline_ns),
+        format_ns(diff.candidate_ns),
+    )

@@ -1,0 +1,58 @@
+"""A two-layer model in a folder, and the harness as the child process it is."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY_QWEN3 = {
+    "architectures": ["Qwen3ForCausalLM"],
+    "model_type": "qwen3",
+    "vocab_size": 128,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "max_position_embeddings": 512,
+    "tie_word_embeddings": True,
+}
+
+
+@pytest.fixture
+def tiny_model(tmp_path):
+    """A folder with the configuration of a two-layer Qwen3."""
+    folder = tmp_path / "tiny-qwen3"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(TINY_QWEN3))
+    return folder
+
+
+@pytest.fixture
+def run_harness(tmp_path):
+    """Runs ``python -m launchlens.harness`` on a spec; returns (process, result or None)."""
+
+    def run(**spec):
+        result_path = tmp_path / "result.json"
+        spec = {"device": "cpu", "dtype": "float32", "isl": 8, "steps": 2, "warmup": 1} | spec
+        spec = {"result_path": str(result_path)} | spec
+        spec_path = tmp_path / "spec.json"
+        spec_path.write_text(json.dumps(spec))
+        process = subprocess.run(
+            [sys.executable, "-m", "launchlens.harness", str(spec_path)],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+        result = json.loads(result_path.read_text()) if result_path.exists() else None
+        return process, result
+
+    return run
