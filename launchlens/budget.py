@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 from launchlens.errors import UsageError
@@ -22,9 +22,12 @@ from launchlens.gates import (
     BLOCKERS,
     CONFIDENCES,
     DEFAULT_CONFIDENCE,
+    UNPROVEN,
+    bound_of,
     count_blockers,
     explain_change,
     explain_value,
+    is_proven,
     parse_quantity,
     unit_of,
 )
@@ -236,14 +239,18 @@ def _check(
     for group in groups:
         if (stat := group.metrics.get(limit.metric)) is not None:
             where = f"{label}, {group.phase}, process {group.pid}, device {group.device}"
+            side = bound_of(limit.metric, group.graph_tracing)
             earlier = _same_group(baseline, analysis, group)
-            yield _judge(
+            result = _judge(
                 limit,
                 where,
                 stat.median,
                 earlier.metrics[limit.metric].median if earlier else None,
                 _explain(limit, group, earlier),
             )
+            if result.passed and not is_proven(fails_above=limit.bound == "max", value=side):
+                result = replace(result, status="unknown", reason=UNPROVEN)
+            yield result
 
 
 def _check_untraced(limit: Limit, label: str, facts: VariantFacts | None) -> Iterator[GateResult]:

@@ -23,6 +23,11 @@ DEFAULT_CONFIDENCE = "likely"
 REQUEST_METRICS = ("ttft_ns", "itl_ns", "latency_ns", "requests_per_s", "tokens_per_s")
 
 SHOWN_PARTS = 4
+UNPROVEN = (
+    "whole-graph tracing gives only a bound of it, which cannot prove that the limit holds; "
+    "trace with --cuda-graph-trace=node"
+)
+Bound = Literal["lower", "upper"]
 
 _API_WORDS = {
     "launches": ("Launch",),
@@ -117,6 +122,33 @@ def count_blockers(
     total = float(sum(rules.values()))
     count = int(total) if total.is_integer() else total
     return count, ", ".join(f"{rule} × {count:g}" for rule, count in rules.items()) or None
+
+
+def bound_of(metric: str, graph_tracing: str | None) -> Bound | None:
+    """What whole-graph tracing makes of a figure: a span counts as busy throughout.
+
+    Returns:
+        "lower": the true figure is at least what is shown (idle); "upper": at most (busy);
+        None: it is what it is.
+    """
+    if graph_tracing not in ("graph", "mixed"):
+        return None
+    if metric.startswith(("idle", "gaps_ns.device")):
+        return "lower"
+    return "upper" if metric in ("busy_ns", "kernel_busy_ns") else None
+
+
+def is_proven(*, fails_above: bool, value: Bound | None, baseline: Bound | None = None) -> bool:
+    """Whether a limit that holds on bounds of figures holds on the figures too.
+
+    Args:
+        fails_above: the limit is an upper one.
+        value: what side the held figure is a bound from.
+        baseline: the same of what it is a change against, where it is a change.
+    """
+    if fails_above:
+        return value != "lower" and baseline != "upper"
+    return value != "upper" and baseline != "lower"
 
 
 def explain_value(metric: str, group: Group) -> str | None:

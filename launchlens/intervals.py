@@ -67,13 +67,13 @@ class Cover:
         return cls(start, end, before)
 
     def length_before(self, t_ns: Int) -> Int:
-        """Length of the cover before each instant, shape of ``t_ns``."""
+        """Length of the cover before each instant; shape (n,) as ``t_ns``."""
         if self.start_ns.size == 0:
             return np.zeros(np.shape(t_ns), np.int64)
         piece = np.searchsorted(self.start_ns, t_ns, side="right") - 1
         inside = np.clip(piece, 0, None)
-        partial = np.minimum(t_ns, self.end_ns[inside]) - self.start_ns[inside]
-        covered: Int = np.where(piece >= 0, self.before_ns[inside] + partial, 0)
+        partial: Int = np.minimum(t_ns, self.end_ns[inside]) - self.start_ns[inside]
+        covered: Int = np.multiply(partial + self.before_ns[inside], piece >= 0)
         return covered
 
     def length_within(self, start_ns: Int, end_ns: Int) -> Int:
@@ -106,15 +106,18 @@ def uncovered_pieces(cover: Cover, start_ns: Int, end_ns: Int) -> Pieces:
     # Cover pieces first..last-1 touch the window: one gap before each, and one after the last.
     count = np.maximum(last - first, 0) + 1
     window = np.repeat(np.arange(start_ns.size), count)
-    offset = np.arange(window.size) - np.repeat(np.cumsum(count) - count, count)
-    following = first[window] + offset
-    is_final = offset == count[window] - 1
-    padded_end = np.append(cover.end_ns, np.int64(0))
-    padded_start = np.append(cover.start_ns, np.int64(0))
-    gap_start = np.where(offset == 0, start_ns[window], padded_end[following - 1])
-    gap_end = np.where(is_final, end_ns[window], padded_start[following])
-    gap_start = np.maximum(gap_start, start_ns[window])
-    gap_end = np.minimum(gap_end, end_ns[window])
+    begins = np.cumsum(count) - count
+    following = np.arange(window.size) + np.repeat(first - begins, count)
+    final = begins + count - 1
+    if cover.start_ns.size:
+        # Windows' own edges are put in below; clipping only keeps the look-up within bounds.
+        gap_start = cover.end_ns[np.clip(following - 1, 0, cover.end_ns.size - 1)]
+        gap_end = cover.start_ns[np.clip(following, 0, cover.start_ns.size - 1)]
+    else:
+        gap_start, gap_end = np.empty(window.size, np.int64), np.empty(window.size, np.int64)
+    gap_start[begins], gap_end[final] = start_ns, end_ns
+    following[final] = -1
     keep = gap_end > gap_start
-    next_piece = np.where(is_final, -1, following)
-    return Pieces(window[keep], gap_start[keep], gap_end[keep], next_piece[keep])
+    if keep.all():
+        return Pieces(window, gap_start, gap_end, following)
+    return Pieces(window[keep], gap_start[keep], gap_end[keep], following[keep])

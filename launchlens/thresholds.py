@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 
 from launchlens.errors import UsageError
@@ -14,8 +14,12 @@ from launchlens.gates import (
     CONFIDENCES,
     DEFAULT_CONFIDENCE,
     REQUEST_METRICS,
+    UNPROVEN,
+    Bound,
     Quantity,
+    bound_of,
     count_blockers,
+    is_proven,
     parse_quantity,
     unit_of,
 )
@@ -38,6 +42,7 @@ FORMS = (
 )
 
 _PHASES: tuple[str, ...] = get_args(Phase)
+_BOUNDS: dict[str, Bound] = {"lower bound": "lower", "upper bound": "upper"}
 _COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _THRESHOLD = re.compile(
     r"(?:(?P<phase>[a-z]+):)?(?P<metric>[a-z][a-z0-9_.]*)\s*"
@@ -166,16 +171,11 @@ def check_values(
                 continue
             where = f"{group.phase}, process {group.pid}, device {group.device}"
             reason = group.unknown_reason
-            results.append(
-                _judge(
-                    item,
-                    where,
-                    measured=stat.median,
-                    value=stat.median,
-                    baseline=None,
-                    reason=reason,
-                )
+            median = stat.median
+            result = _judge(
+                item, where, measured=median, value=median, baseline=None, reason=reason
             )
+            results.append(_proven(item, result, bound_of(item.metric, group.graph_tracing)))
     return tuple(results)
 
 
@@ -237,9 +237,21 @@ def _check_cell(item: Threshold, where: str, row: Row, cell: Cell) -> GateResult
     if measured is None and base.value == 0 and cell.value is not None:
         # A ratio to nothing: no growth if it stays 0, otherwise beyond any per cent.
         measured = 0.0 if cell.value == 0 else float("inf")
-    return _judge(
+    result = _judge(
         item, where, measured=measured, value=cell.value, baseline=base.value, reason=reason
     )
+    before = None if item.measure == "value" else _BOUNDS.get(base.note or "")
+    return _proven(item, result, _BOUNDS.get(cell.note or ""), before)
+
+
+def _proven(
+    item: Threshold, result: GateResult, value: Bound | None, before: Bound | None = None
+) -> GateResult:
+    """A limit that holds only on a bound of the figure is not known to hold."""
+    fails_above = item.operator in (">", ">=")
+    if result.passed and not is_proven(fails_above=fails_above, value=value, baseline=before):
+        return replace(result, status="unknown", reason=UNPROVEN)
+    return result
 
 
 def _check_requests(item: Threshold, comparison: Comparison) -> Iterator[GateResult]:

@@ -190,3 +190,9 @@ def test_a_metric_that_is_not_there_offers_the_nearest(tmp_path):
     read = budget(tmp_path, '[models."*"]\nlunches = 1')
     with pytest.raises(UsageError, match="launches"):
         check_budget(read, handmade.analysis())
+
+
+def test_a_lower_bound_of_idle_proves_no_limit(tmp_path):
+    made = handmade.analysis([handmade.group(graph_tracing="graph")])
+    read = budget(tmp_path, '[models."*"]\nidle = { max = 0.9, min = 0.1 }')
+    assert [r.status for r in check_budget(read, made)] == ["unknown", "held"]

@@ -215,3 +215,23 @@ def test_one_trace_with_an_unknown_figure_says_why():
     )
     (result,) = check_values([parse_threshold("idle>50%")], handmade.analysis([unknown]))
     assert (result.status, result.reason) == ("unknown", "graph work is missing")
+
+
+def test_a_lower_bound_of_idle_proves_no_limit():
+    row = handmade.row("idle", 0.5, 0.4)
+    row = replace(row, cells=(row.cells[0], replace(row.cells[1], note="lower bound")))
+    made = handmade.comparison([row])
+    (result,) = check_thresholds([parse_threshold("idle>+2pp")], made)
+    assert (result.status, "bound" in result.reason) == ("unknown", True)
+    assert status("idle>45%", made) == ["unknown"]
+    assert status("idle>30%", made) == ["failed"]  # it is at least 40%
+    assert status("idle<30%", made) == ["held"]
+    # The baseline idles at least that much, so the true change is no larger.
+    row = replace(row, cells=(replace(row.cells[0], note="lower bound"), handmade.ROWS[2].cells[1]))
+    assert status("idle>+2pp", handmade.comparison([row])) == ["held"]
+
+
+def test_one_trace_of_whole_graphs_proves_no_idle():
+    made = handmade.analysis([handmade.group(graph_tracing="graph")])
+    (result,) = check_values([parse_threshold("idle>90%")], made)
+    assert result.status == "unknown"

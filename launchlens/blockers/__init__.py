@@ -101,5 +101,5 @@ def _find_in_phase(
     if stacks is not None:
         places |= place_calls(view, stacks, [hits.row for _, hits in found])
     if events:
-        places |= match_events(view, [hits for _, hits in found], events)
+        places |= match_events([hits for _, hits in found], events)
     return [finding for rule, hits in found for finding in make_findings(view, rule, hits, places)]

@@ -19,7 +19,10 @@ class Explanation:
 def _code(number: int, name: str) -> str:
     """Texts that name an error of the runtime or the driver: number, or either spelling."""
     driver = re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper()
-    return rf"\b(?:error|code|status)\D{{0,12}}{number}\b|cudaErrorStreamCapture{name}|CUDA_ERROR_STREAM_CAPTURE_{driver}"
+    return (
+        rf"\b(?:error|code|status)\D{{0,12}}{number}\b"
+        rf"|cudaErrorStreamCapture{name}|CUDA_ERROR_STREAM_CAPTURE_{driver}"
+    )
 
 
 # The first pattern that matches decides: exact texts of libraries before CUDA's general ones.
@@ -110,7 +113,7 @@ _TABLE: tuple[tuple[str, Explanation], ...] = (
         ),
     ),
     (
-        r"would (?:have resulted|result) in a merge of (?:two|separate)|" + _code(902, "Merge"),
+        r"would result in a merge of separate capture|" + _code(902, "Merge"),
         Explanation(
             "two captures would be merged (902)",
             "A wait joins two independent captures.",
@@ -119,7 +122,7 @@ _TABLE: tuple[tuple[str, Explanation], ...] = (
         ),
     ),
     (
-        r"capture was not initiated in this stream|" + _code(903, "Unmatched"),
+        r"capture was not ended in the same stream|" + _code(903, "Unmatched"),
         Explanation(
             "capture ended on another stream than it began (903)",
             "EndCapture was called on a stream that did not begin the capture.",
@@ -137,8 +140,8 @@ _TABLE: tuple[tuple[str, Explanation], ...] = (
         ),
     ),
     (
-        r"dependency (?:would have been )?created (?:which|that|on) .{0,40}uncaptured|crosses the capture"
-        r"|depend(?:ency|s)? on uncaptured work|" + _code(905, "Isolation"),
+        r"dependency created on uncaptured work|depend(?:ency|s)? on uncaptured work"
+        r"|crosses the capture|" + _code(905, "Isolation"),
         Explanation(
             "dependency on work outside the capture (905)",
             "The step waits for an event that was recorded before the capture began, or for "
@@ -170,7 +173,7 @@ _TABLE: tuple[tuple[str, Explanation], ...] = (
     ),
     (
         r"attempt to terminate a thread-local capture sequence from another thread|"
-        r"capture sequence .{0,60}(?:different|wrong|another) thread|" + _code(908, "WrongThread"),
+        + _code(908, "WrongThread"),
         Explanation(
             "capture ended by another thread (908)",
             "A capture that is not relaxed must end on the thread that began it.",

@@ -16,20 +16,16 @@ import numpy as np
 
 from launchlens.blockers.grouping import Place
 from launchlens.blockers.hits import Hits
-from launchlens.blockers.view import View
 
 # Beyond this many events the quadratic alignment would be felt; a plain walk takes over.
 _ALIGNED_LIMIT = 2000
 _SYNC_SIZES = frozenset({4, 8})
 
 
-def match_events(
-    view: View, hits: Sequence[Hits], events: Sequence[Mapping[str, Any]]
-) -> dict[int, Place]:
+def match_events(hits: Sequence[Hits], events: Sequence[Mapping[str, Any]]) -> dict[int, Place]:
     """Where the steps' copies and waits come from.
 
     Args:
-        view: the trace and its steps.
         hits: occurrences of all rules; those that copy or wait are matched.
         events: one step's operators in order: ``kind`` (htod, dtoh, sync), ``bytes``, ``source``,
             ``function``, ``stack``.
@@ -84,8 +80,9 @@ def _fits(call: tuple[int, int], event: Mapping[str, Any]) -> bool:
     """
     direction, size = _DIRECTIONS[call[0]], call[1]
     kind, told = event.get("kind"), event.get("bytes")
-    if kind == "sync" and direction == "dtoh":
-        return told == size if told is not None else size in _SYNC_SIZES
+    if kind == "sync" and str(event.get("op")).startswith("aten."):
+        # A waiting operator reads its number back; it calls no synchronize of its own.
+        return direction == "dtoh" and (size in _SYNC_SIZES if told is None else told == size)
     return kind == direction and (told is None or size < 0 or told == size)
 
 

@@ -86,9 +86,15 @@ def classify_function(
     name = getattr(func, "__name__", "")
     if name in _FACTORIES and args and _builds_on(name, args, kwargs, accelerator):
         return Operator(f"torch.{name}", "htod", lambda: func(*args, **kwargs), pinned=False)
-    if name in {"__getitem__", "__setitem__"} and args[0].device.type == accelerator != "cpu":
+    if name in {"__getitem__", "__setitem__"} and _is_on(args[0], accelerator):
         return _list_indexing(name, func, args)
     return None
+
+
+def _is_on(value: Any, accelerator: str) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and value.device.type == accelerator != "cpu"
 
 
 def _builds_on(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], accelerator: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from launchlens.harness.spec import NVTX_DOMAIN
@@ -13,6 +14,31 @@ if TYPE_CHECKING:
 MODULE_PREFIX = "module:"
 
 
+@cache
+def open_domain() -> Any:
+    """The NVTX domain "launchlens", also for a tool that cannot say whether it is on.
+
+    Since nvtx 0.2.12 get_domain asks the tool whether the domain is on, and gives a dummy when
+    the answer is no. nsys 2022.4 does not know the question, which counts as no, and nothing
+    would be traced. Without any tool the domain's calls do nothing. There is one for the
+    process, since each object numbers its categories anew.
+    """
+    import nvtx
+
+    domain = nvtx.get_domain(NVTX_DOMAIN)
+    if hasattr(domain, "handle"):
+        return domain
+    try:
+        from nvtx._lib import lib
+
+        real = object.__new__(lib.Domain)
+        real.handle = lib.DomainHandle(NVTX_DOMAIN)
+        real.__init__(NVTX_DOMAIN)
+    except (AttributeError, ImportError, TypeError):
+        return domain  # Another nvtx: its own answer stands.
+    return real
+
+
 class StepRanges:
     """Marks steps with ranges named exactly ``prefill`` or ``decode``.
 
@@ -21,9 +47,7 @@ class StepRanges:
     """
 
     def __init__(self) -> None:
-        import nvtx
-
-        self._domain = nvtx.get_domain(NVTX_DOMAIN)
+        self._domain = open_domain()
         self._category = self._domain.get_category_id("step")
 
     @contextmanager
@@ -42,9 +66,7 @@ class StepRanges:
 @contextmanager
 def module_ranges(model: Any) -> Iterator[None]:
     """Marks every module's forward with a range ``module:<qualified.name>``."""
-    import nvtx
-
-    domain = nvtx.get_domain(NVTX_DOMAIN)
+    domain = open_domain()
     category = domain.get_category_id("module")
     handles = []
     for name, module in model.named_modules():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from itertools import pairwise
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,12 +10,13 @@ from launchlens.metrics.calls import base_name
 from launchlens.metrics.idle import GapKind, GapTable
 from launchlens.metrics.measure import Measured
 from launchlens.metrics.statistics import grouped_medians
-from launchlens.model.columns import IntColumn, OpKind, Trace
+from launchlens.model.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
 from launchlens.model.figures import ApiRow, FollowerRow, GapBin, KernelRow
 
 GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
 """Classes of gap length: below 2, 2-5, 5-10, 10-50, 50-500 µs, longer."""
 
+_CHUNK = 400_000
 _KIND_NAMES = {
     OpKind.MEMCPY: "[memcpy]",
     OpKind.MEMSET: "[memset]",
@@ -26,11 +26,16 @@ _KIND_NAMES = {
 
 def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[KernelRow, ...]:
     """Kernels that the rows' steps own, by name, longest total first."""
-    index, _ = measured.owned.ops.take(rows).expand()
-    ops = measured.owned.order[index]
-    ops = ops[trace.ops.kind[ops] == OpKind.KERNEL]
-    duration = trace.ops.end_ns[ops] - trace.ops.start_ns[ops]
-    count, total, median = grouped_medians(trace.ops.name[ops], duration, len(trace.strings))
+    slices = measured.owned.ops.take(rows)
+
+    def chunks() -> Iterator[tuple[SmallColumn, IntColumn]]:
+        for low, high in zip(slices.low.tolist(), slices.high.tolist(), strict=True):
+            ops = measured.owned.order[low:high]
+            ops = ops[trace.ops.kind[ops] == OpKind.KERNEL]
+            yield trace.ops.name[ops], trace.ops.end_ns[ops] - trace.ops.start_ns[ops]
+
+    kernels = sum(measured.steps[row].kernels or 0 for row in rows.tolist())
+    count, total, median = grouped_medians(chunks(), kernels, len(trace.strings))
     whole = int(total.sum())
     order = np.lexsort((np.arange(count.size), -count, -total))
     return tuple(
@@ -44,13 +49,16 @@ def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[Ker
 
 def api_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[ApiRow, ...]:
     """CUDA API calls that the rows' steps own, by base name, longest total first."""
-    index, _ = measured.owned.calls.take(rows).expand()
-    api = trace.api
+    slices, api = measured.owned.calls.take(rows), trace.api
     bases = list(dict.fromkeys(base_name(n) for n in api.names))
     code_of = np.array([bases.index(base_name(n)) for n in api.names] or [0], np.int32)
-    duration = api.end_ns[index] - api.start_ns[index]
-    code = code_of[api.name[index]] if index.size else np.empty(0, np.int32)
-    count, total, median = grouped_medians(code, duration, max(len(bases), 1))
+
+    def chunks() -> Iterator[tuple[SmallColumn, IntColumn]]:
+        for low, high in zip(slices.low.tolist(), slices.high.tolist(), strict=True):
+            yield code_of[api.name[low:high]], api.end_ns[low:high] - api.start_ns[low:high]
+
+    calls = int(slices.count.sum())
+    count, total, median = grouped_medians(chunks(), calls, max(len(bases), 1))
     order = np.lexsort((np.arange(count.size), -count, -total))
     return tuple(
         ApiRow(bases[i], int(count[i]), int(total[i]), int(median[i]))
@@ -93,13 +101,20 @@ def gap_followers(
     """
     gaps = measured.device_time.gaps
     picked = np.flatnonzero(chosen & (gaps.kind != GapKind.LEAD_IN))
-    before = ends.ending_at(gaps.start_ns[picked])
-    inside = before >= 0
-    names, labels = _op_names(trace, before[inside])
-    count = np.bincount(names, minlength=len(labels))
-    idle = np.bincount(names, gaps.length_ns[picked][inside], len(labels)).astype(np.int64)
-    index, _ = measured.owned.ops.take(rows).expand()
-    ran = np.bincount(_op_names(trace, measured.owned.order[index])[0], minlength=len(labels))
+    labels = [*trace.strings, *_KIND_NAMES.values()]
+    count, idle, ran = (np.zeros(len(labels), np.int64) for _ in range(3))
+    for first in range(0, picked.size, _CHUNK):
+        part = picked[first : first + _CHUNK]
+        before = ends.ending_at(gaps.start_ns[part])
+        found = before >= 0
+        code = _name_codes(trace, before[found])
+        length = (gaps.end_ns[part] - gaps.start_ns[part])[found]
+        count += np.bincount(code, minlength=len(labels))
+        idle += np.bincount(code, length, len(labels)).astype(np.int64)
+    slices = measured.owned.ops.take(rows)
+    for low, high in zip(slices.low.tolist(), slices.high.tolist(), strict=True):
+        code = _name_codes(trace, measured.owned.order[low:high])
+        ran += np.bincount(code, minlength=len(labels))
     order = np.lexsort((np.arange(count.size), -count, -idle))
     return tuple(
         FollowerRow(labels[i], int(count[i]), int(idle[i]), int(ran[i]))
@@ -108,19 +123,19 @@ def gap_followers(
     )
 
 
-def _op_names(trace: Trace, ops: IntColumn) -> tuple[IntColumn, list[str]]:
-    labels = [*trace.strings, *_KIND_NAMES.values()]
+def _name_codes(trace: Trace, ops: IdColumn) -> IntColumn:
+    """Index of each operation's name among the kernels' names and `_KIND_NAMES`."""
     of_kind = np.array([0, *(len(trace.strings) + i for i in range(len(_KIND_NAMES)))])
     kind = trace.ops.kind[ops]
     code = np.where(kind == OpKind.KERNEL, trace.ops.name[ops], of_kind[kind])
-    return np.maximum(code, 0).astype(np.int64), labels
+    return np.maximum(code, 0).astype(np.int64)
 
 
 class EndOrder:
     """Finds the operation that ends at an instant; one sort for a whole trace."""
 
     def __init__(self, trace: Trace) -> None:
-        self._order = np.argsort(trace.ops.end_ns, kind="stable")
+        self._order = np.argsort(trace.ops.end_ns, kind="stable").astype(np.int32)
         self._ends = trace.ops.end_ns[self._order]
 
     def ending_at(self, instants_ns: IntColumn) -> IntColumn:
@@ -129,11 +144,3 @@ class EndOrder:
             return np.full(instants_ns.size, -1, np.int64)
         at = np.clip(np.searchsorted(self._ends, instants_ns), 0, self._ends.size - 1)
         return np.where(self._ends[at] == instants_ns, self._order[at], -1)
-
-
-@lru_cache(maxsize=1)
-def gap_labels() -> tuple[str, ...]:
-    """Names of the classes of gap length, as reports show them."""
-    edges = [e // 1000 for e in GAP_EDGES_NS]
-    inner = [f"{a}-{b} µs" for a, b in pairwise(edges)]
-    return (f"< {edges[0]} µs", *inner, f"> {edges[-1]} µs")

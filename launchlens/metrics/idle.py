@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from launchlens.intervals import Cover, Pieces, uncovered_pieces
 from launchlens.metrics.calls import Calls
-from launchlens.metrics.steps import StepRange
 from launchlens.model.columns import IntColumn, OpKind, SmallColumn, Trace
+
+_CHUNK_GAPS = 400_000
 
 
 class GapKind(IntEnum):
@@ -33,14 +37,19 @@ class GapTable:
     ``next_op`` is the operation that ends the gap (-1 for tails).
     """
 
-    row: IntColumn
+    row: SmallColumn
     start_ns: IntColumn
     end_ns: IntColumn
-    kind: SmallColumn
-    host_ns: IntColumn
+    kind: npt.NDArray[np.int8]
     launch_ns: IntColumn
     sync_ns: IntColumn
-    next_op: IntColumn
+    next_op: SmallColumn
+
+    @property
+    def host_ns(self) -> IntColumn:
+        """Instants of WAITING gaps in which the CPU was busy elsewhere."""
+        rest = self.length_ns - self.launch_ns - self.sync_ns
+        return np.where(self.kind == GapKind.WAITING, rest, np.int64(0))
 
     @property
     def length_ns(self) -> IntColumn:
@@ -102,27 +111,41 @@ def measure_windows(
     size = windows.start_ns.size
     busy, kernel_busy = np.zeros(size, np.int64), np.zeros(size, np.int64)
     projected = np.zeros(size, np.int64)
-    tables = []
+    parts: list[_Columns] = []
     waits = BlockingCovers(trace, calls)
     gpu_of_op = np.array([d.gpu for d in trace.devices] or [0], np.int64)
     for gpu in np.unique(windows.gpu).tolist():
         rows = np.flatnonzero(windows.gpu == gpu)
         ops = _ops_on(trace, gpu_of_op, gpu)
-        start, end = trace.ops.start_ns[ops], trace.ops.end_ns[ops]
-        cover = Cover.of(start, end, is_sorted=True)
         begin, finish = windows.start_ns[rows], windows.end_ns[rows]
+        kernel_busy[rows] = _kernel_cover(trace, ops).length_within(begin, finish)
+        cover = Cover.of(trace.ops.start_ns[ops], trace.ops.end_ns[ops], is_sorted=True)
         busy[rows] = cover.length_within(begin, finish)
         projected[rows] = cover.length_within(windows.first_own_ns[rows], last_own_ns[rows])
-        kind = trace.ops.kind[ops]
-        works = (kind == OpKind.KERNEL) | (kind == OpKind.GRAPH)
-        if works.all():
-            kernel_busy[rows] = busy[rows]
-        else:
-            kernels = Cover.of(start[works], end[works], is_sorted=True)
-            kernel_busy[rows] = kernels.length_within(begin, finish)
-        pieces = uncovered_pieces(cover, begin, finish)
-        tables.append(_attribute(trace, windows, waits, rows, pieces, cover, ops))
-    return DeviceTime(busy, kernel_busy, projected, _joined(tables))
+        for chosen in _chunks(cover, begin, finish):
+            pieces = uncovered_pieces(cover, begin[chosen], finish[chosen])
+            parts.append(_attribute(trace, windows, waits, rows[chosen], pieces, cover, ops))
+        del cover
+    return DeviceTime(busy, kernel_busy, projected, _joined(parts))
+
+
+_Columns = dict[str, npt.NDArray[Any]]
+
+
+def _kernel_cover(trace: Trace, ops: slice | IntColumn) -> Cover:
+    """When kernels and graph spans ran: without copies and memsets."""
+    kind = trace.ops.kind[ops]
+    works = (kind == OpKind.KERNEL) | (kind == OpKind.GRAPH)
+    start, end = trace.ops.start_ns[ops], trace.ops.end_ns[ops]
+    return Cover.of(start[works], end[works], is_sorted=True)
+
+
+def _chunks(cover: Cover, start_ns: IntColumn, end_ns: IntColumn) -> Iterator[slice]:
+    """Slices of the windows with about `_CHUNK_GAPS` gaps each, to bound memory."""
+    gaps = np.searchsorted(cover.start_ns, end_ns) - np.searchsorted(cover.end_ns, start_ns)
+    chunk = np.cumsum(gaps + 1) // _CHUNK_GAPS
+    edges = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), chunk.size]
+    return (slice(a, b) for a, b in pairwise(edges))
 
 
 def _ops_on(trace: Trace, gpu_of_op: IntColumn, gpu: int) -> slice | IntColumn:
@@ -156,11 +179,11 @@ def _attribute(
     pieces: Pieces,
     cover: Cover,
     ops: slice | IntColumn,
-) -> GapTable:
+) -> _Columns:
     row = rows[pieces.window]
     g0, g1 = pieces.start_ns, pieces.end_ns
     is_tail = pieces.next_piece < 0
-    begins = np.append(cover.start_ns, np.int64(0))[pieces.next_piece]
+    begins = cover.start_ns[pieces.next_piece] if cover.start_ns.size else pieces.start_ns
     next_op = _first_to_start(trace, begins, ops)
     next_op = np.where(is_tail, -1, next_op)
     api_row = np.where(is_tail, -1, trace.ops.api_row[np.maximum(next_op, 0)])
@@ -168,7 +191,7 @@ def _attribute(
         called = trace.api.start_ns[np.maximum(api_row, 0)]
     else:
         called = np.zeros(g0.size, np.int64)
-    kind = np.full(g0.size, GapKind.WAITING, np.int32)
+    kind = np.full(g0.size, GapKind.WAITING, np.int8)
     kind[called <= g0] = GapKind.DEVICE
     kind[api_row < 0] = GapKind.UNLINKED
     kind[is_tail] = GapKind.TAIL
@@ -182,17 +205,15 @@ def _attribute(
         blocked = waits.of(t)
         waited_before[mine] = blocked.length_within(g0[mine], called[mine])
         waited_after[mine] = blocked.length_within(called[mine], g1[mine])
-    zero = np.int64(0)
-    return GapTable(
-        row,
-        g0,
-        g1,
-        kind,
-        np.where(waiting, called - g0 - waited_before, zero),
-        np.where(waiting, g1 - called - waited_after, zero),
-        waited_before + waited_after,
-        next_op,
-    )
+    return {
+        "row": row.astype(np.int32),
+        "start_ns": g0,
+        "end_ns": g1,
+        "kind": kind,
+        "launch_ns": np.where(waiting, g1 - called - waited_after, np.int64(0)),
+        "sync_ns": waited_before + waited_after,
+        "next_op": next_op.astype(np.int32),
+    }
 
 
 def _first_to_start(trace: Trace, begins: IntColumn, ops: slice | IntColumn) -> IntColumn:
@@ -217,17 +238,10 @@ def _first_to_start(trace: Trace, begins: IntColumn, ops: slice | IntColumn) -> 
     return index if isinstance(ops, slice) else ops[index]
 
 
-def _joined(tables: Sequence[GapTable]) -> GapTable:
-    if len(tables) == 1:
-        return tables[0]
-    empty = np.empty(0, np.int64)
-    if not tables:
-        return GapTable(empty, empty, empty, empty.astype(np.int32), empty, empty, empty, empty)
-    return GapTable(
-        *(np.concatenate([getattr(t, name) for t in tables]) for name in GapTable.__slots__)
-    )
-
-
-def threads_of(steps: Sequence[StepRange]) -> IntColumn:
-    """Thread index of each step; shape (steps,)."""
-    return np.array([s.thread for s in steps], np.int64)
+def _joined(parts: Sequence[_Columns]) -> GapTable:
+    """One table from many; each column's parts are let go as soon as they are joined."""
+    if not parts:
+        empty, small = np.empty(0, np.int64), np.empty(0, np.int32)
+        return GapTable(small, empty, empty, np.empty(0, np.int8), empty, empty, small)
+    names = ("row", "start_ns", "end_ns", "kind", "launch_ns", "sync_ns", "next_op")
+    return GapTable(*(np.concatenate([part.pop(name) for part in parts]) for name in names))

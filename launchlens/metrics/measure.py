@@ -141,38 +141,54 @@ def _columns(
     trace: Trace, calls: Calls, owned: Owned, counts: _Counts
 ) -> dict[str, list[int | None]]:
     """Launch-side figures of each row: cost, interval, queue time, TKLQT."""
-    api, ops = trace.api, trace.ops
-    launch = np.flatnonzero(
-        ((calls.kind == CallKind.KERNEL) | (calls.kind == CallKind.GRAPH)) & ~calls.captured
-    )
-    slices = owned.calls.within(launch)
-    cost = api.end_ns[launch] - api.start_ns[launch]
-    interval = np.diff(api.start_ns[launch], append=0)
-    between = Slices(slices.low, np.maximum(slices.high - 1, slices.low))
-    total = np.concatenate([[0], np.cumsum(cost)])
-    call = ops.api_row[owned.order]
-    queued = np.maximum(ops.start_ns[owned.order] - api.end_ns[call], 0)
-    kernels = np.flatnonzero(ops.kind[owned.order] == OpKind.KERNEL)
-    rows = owned.order[kernels]
-    waited = np.concatenate([[0], np.cumsum(ops.start_ns[rows] - api.start_ns[call[kernels]])])
-    of_kernels = owned.ops.within(kernels)
-    launches = (counts.kernel + counts.graph).tolist()
     return {
-        "launch_cost_ns": segment_medians(cost, slices),
-        "launch_cost_total_ns": [
-            t if n else None
-            for t, n in zip(
-                (total[slices.high] - total[slices.low]).tolist(), launches, strict=True
-            )
-        ],
-        "inter_launch_ns": segment_medians(interval, between),
-        "queue_ns": segment_medians(queued, owned.ops),
-        "tklqt_ns": (waited[of_kernels.high] - waited[of_kernels.low]).tolist(),
+        **_launch_columns(trace, calls, owned, (counts.kernel + counts.graph).tolist()),
+        "queue_ns": _queue_times(trace, owned),
+        "tklqt_ns": _tklqt(trace, owned),
         "kernels": count_kind(trace, owned, OpKind.KERNEL).tolist(),
         "memcpys": count_kind(trace, owned, OpKind.MEMCPY).tolist(),
         "memsets": count_kind(trace, owned, OpKind.MEMSET).tolist(),
         "graph_spans": count_kind(trace, owned, OpKind.GRAPH).tolist(),
     }
+
+
+def _launch_columns(
+    trace: Trace, calls: Calls, owned: Owned, launches: list[int]
+) -> dict[str, list[int | None]]:
+    """Cost of launch calls and the interval between successive ones on the thread."""
+    api = trace.api
+    launch = np.flatnonzero(
+        ((calls.kind == CallKind.KERNEL) | (calls.kind == CallKind.GRAPH)) & ~calls.captured
+    )
+    slices = owned.calls.within(launch)
+    between = Slices(slices.low, np.maximum(slices.high - 1, slices.low))
+    interval = segment_medians(np.diff(api.start_ns[launch], append=0), between)
+    cost = api.end_ns[launch] - api.start_ns[launch]
+    total = np.concatenate([[0], np.cumsum(cost)])
+    totals = (total[slices.high] - total[slices.low]).tolist()
+    return {
+        "launch_cost_ns": segment_medians(cost, slices),
+        "launch_cost_total_ns": [t if n else None for t, n in zip(totals, launches, strict=True)],
+        "inter_launch_ns": interval,
+    }
+
+
+def _queue_times(trace: Trace, owned: Owned) -> list[int | None]:
+    """Median time between the end of a call and the start of its operation (0 if earlier)."""
+    call = trace.ops.api_row[owned.order]
+    queued = trace.ops.start_ns[owned.order] - trace.api.end_ns[call]
+    return segment_medians(np.maximum(queued, 0, out=queued), owned.ops)
+
+
+def _tklqt(trace: Trace, owned: Owned) -> list[int | None]:
+    """Total kernel launch and queuing time (arXiv 2504.11750): sum of start to kernel start."""
+    kernels = np.flatnonzero(trace.ops.kind[owned.order] == OpKind.KERNEL)
+    rows = owned.order[kernels]
+    waits = trace.ops.start_ns[rows] - trace.api.start_ns[trace.ops.api_row[rows]]
+    total = np.concatenate([[0], np.cumsum(waits)])
+    slices = owned.ops.within(kernels)
+    values: list[int | None] = (total[slices.high] - total[slices.low]).tolist()
+    return values
 
 
 def _device_columns(

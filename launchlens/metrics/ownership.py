@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from launchlens.metrics.steps import StepRange
-from launchlens.model.columns import IntColumn, OpKind, SmallColumn, Trace
+from launchlens.model.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Owned:
     is_primary: np.ndarray[tuple[int], np.dtype[np.bool_]]
     is_split: np.ndarray[tuple[int], np.dtype[np.bool_]]
     calls: Slices
-    order: IntColumn
+    order: IdColumn
     ops: Slices
 
 
@@ -114,13 +114,14 @@ def _calls_of(trace: Trace, steps: Sequence[StepRange]) -> Slices:
     return Slices(low, np.maximum(low, high))
 
 
-def _operations_by_device(trace: Trace) -> tuple[IntColumn, list[int]]:
+def _operations_by_device(trace: Trace) -> tuple[IdColumn, list[int]]:
     """Linked operation rows by (device, API row), and where each device's rows begin."""
     ops = trace.ops
     device, api_row = ops.device, ops.api_row
     if len(trace.devices) == 1 and api_row.size and int(api_row.min()) >= 0:
+        order: IdColumn
         if (api_row[1:] >= api_row[:-1]).all():
-            order = np.arange(api_row.size)
+            order = np.arange(api_row.size, dtype=np.int32)
         else:
             order = np.argsort(api_row, kind="stable")
         return order, [0, api_row.size]

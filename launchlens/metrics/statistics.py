@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -14,6 +14,7 @@ from launchlens.model.columns import IntColumn
 from launchlens.model.figures import Stat
 
 CONFIDENCE = 0.95
+_VALUE_MASK = (1 << 40) - 1  # 18 minutes in ns: a value and its group share one sort key
 
 
 @lru_cache(maxsize=256)
@@ -104,10 +105,10 @@ def segment_medians(values: IntColumn, slices: Slices) -> list[int | None]:
     if index.size == 0:
         return [None] * slices.low.size
     count = slices.count
-    picked = np.clip(values[index], 0, (1 << 40) - 1)
-    key = (row << 40) | picked
+    key = (row << 40) | np.clip(values[index], 0, _VALUE_MASK)
+    del index, row
     key.sort()
-    picked = key & ((1 << 40) - 1)
+    picked = key & _VALUE_MASK
     begin = np.cumsum(count) - count
     last = picked.size - 1
     low = picked[np.clip(begin + (count - 1) // 2, 0, last)]
@@ -117,18 +118,27 @@ def segment_medians(values: IntColumn, slices: Slices) -> list[int | None]:
 
 
 def grouped_medians(
-    code: npt.NDArray[np.signedinteger], values: IntColumn, groups: int
+    chunks: Iterable[tuple[npt.NDArray[np.signedinteger], IntColumn]], rows: int, groups: int
 ) -> tuple[IntColumn, IntColumn, IntColumn]:
-    """Count, sum and median of ``values`` for each code 0..groups-1; shapes (groups,)."""
-    count = np.bincount(code, minlength=groups)
-    total = np.bincount(code, values, groups).astype(np.int64)
-    key = (code.astype(np.int64) << 40) | np.clip(values, 0, (1 << 40) - 1)
+    """Count, sum and median of values for each code; shapes (groups,).
+
+    Args:
+        chunks: codes 0..groups-1 and the values they group, a piece at a time.
+        rows: values in all chunks together.
+        groups: number of codes.
+    """
+    count, total = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    key = np.empty(rows, np.int64)
+    at = 0
+    for code, values in chunks:
+        count += np.bincount(code, minlength=groups)
+        total += np.bincount(code, values, groups).astype(np.int64)
+        key[at : at + code.size] = (code.astype(np.int64) << 40) | np.clip(values, 0, _VALUE_MASK)
+        at += code.size
     key.sort()
-    picked = key & ((1 << 40) - 1)
-    begin = np.cumsum(count) - count
-    last = max(picked.size - 1, 0)
-    if picked.size == 0:
+    if rows == 0:
         return count, total, np.zeros(groups, np.int64)
-    low = picked[np.clip(begin + (count - 1) // 2, 0, last)]
-    high = picked[np.clip(begin + count // 2, 0, last)]
+    begin = np.cumsum(count) - count
+    low = key[np.clip(begin + (count - 1) // 2, 0, rows - 1)] & _VALUE_MASK
+    high = key[np.clip(begin + count // 2, 0, rows - 1)] & _VALUE_MASK
     return count, total, (low + high) // 2

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """A figure in one run: the median over its steps, with its 95% interval where known."""
+    """A figure in one run: the median over its steps, with its 95% interval where known.
+
+    ``relative`` is its change against the run before that has the figure, as a ratio minus one.
+    """
 
     run_id: str
     created: str
@@ -16,6 +19,7 @@ class TrendPoint:
     value: float | int | None
     ci_low: float | int | None = None
     ci_high: float | int | None = None
+    relative: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class TrendSeries:
     """One figure over runs that can be compared: same model, GPU, shape, variant and phase."""
 
     metric: str
+    unit: str
     model: str | None
     variant: str
     gpu: str | None

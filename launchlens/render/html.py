@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_SCRIPTS = ("words.js", "timeline.js", "report.js")
 
 
 def render_comparison_html(comparison: Comparison, timelines: Sequence[Timeline] = ()) -> str:
@@ -65,27 +66,38 @@ def render_analysis_html(analysis: Analysis, timelines: Sequence[Timeline] = ())
 
 
 def _render(page: Page, timelines: Sequence[Timeline]) -> str:
+    from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
     figures = [figure for block in page.blocks for figure in block.figures]
     data = {
-        "figures": [{"id": f.id, "data": f.data, "layout": f.layout} for f in figures],
+        "figures": [
+            {"id": f.id, "data": f.data, "layout": f.layout, "labels": f.labels} for f in figures
+        ],
         "timeline": timeline_payload(timelines),
     }
-    plotly, script = get_plotlyjs(), (_TEMPLATES / "report.js").read_text("utf-8")
+    plotly, script = get_plotlyjs(), _script()
     template = _environment().get_template("report.html.j2")
-    from markupsafe import Markup
-
-    return template.render(
+    # Marked as safe: the package's own files, plotly's, and JSON that `script_json` escaped.
+    # Everything else goes through the template's escaping.
+    text = template.render(
         page=page,
         sections=[(block.anchor, block.title) for block in page.blocks],
         legend=timeline_legend(timelines),
         policy=_policy(plotly, script),
-        css=Markup((_TEMPLATES / "report.css").read_text("utf-8")),
-        plotly=Markup(plotly),
-        js=Markup(script),
-        data=Markup(script_json(data)),
+        css=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704
+        plotly=Markup(plotly),  # noqa: S704
+        js=Markup(script),  # noqa: S704
+        data=Markup(script_json(data)),  # noqa: S704
     )
+    # A lone surrogate, which a damaged name can hold, cannot be written to any file.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _script() -> str:
+    """The page's own script: its files in one function, so that no name leaks or clashes."""
+    files = "".join((_TEMPLATES / name).read_text("utf-8") for name in _SCRIPTS)
+    return f'(() => {{\n"use strict";\n{files}}})();'
 
 
 def script_json(value: Any) -> str:

@@ -9,6 +9,7 @@ from launchlens.model.timeline import Timeline
 from launchlens.render.format import analysis_sentence, format_value
 from launchlens.render.html_charts import gap_histogram_charts
 from launchlens.render.html_figures import Series, bars_by_category
+from launchlens.render.html_modules import module_chart
 from launchlens.render.html_page import FactsView, FigureView, Page, SectionView, Tile, TileValue
 from launchlens.render.html_palette import BUSY_COLOUR, GAP_CAUSES, side_colour
 from launchlens.render.html_sections import finding_view, timeline_section, trace_entries
@@ -29,6 +30,9 @@ def analysis_page(analysis: Analysis, timelines: Sequence[Timeline]) -> Page:
     blocks = [_group_section(group, i) for i, group in enumerate(analysis.summary)]
     if timelines:
         blocks.insert(min(1, len(blocks)), timeline_section(timelines))
+    modules = module_chart(timelines)
+    if modules:
+        blocks.append(SectionView("modules-section", "Modules", figures=(modules,)))
     if analysis.findings:
         views = tuple(finding_view(finding) for finding in analysis.findings)
         title = "What stands in the way of a CUDA graph"

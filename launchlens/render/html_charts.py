@@ -55,8 +55,11 @@ def idle_chart(comparison: Comparison, phase: PhaseComparison, index: int) -> Fi
 
 def time_chart(comparison: Comparison, phase: PhaseComparison, index: int) -> FigureView | None:
     """Step time without the profiler, with it, and the GPU's busy time, side by side."""
+    untraced = row_values(phase, "untraced_ns")
+    if untraced is None or all(value is None for value in untraced):
+        return None
     found = {
-        "untraced": row_values(phase, "untraced_ns"),
+        "untraced": untraced,
         "traced": row_values(phase, "window_ns"),
         "busy on the GPU": row_values(phase, "busy_ns"),
     }
@@ -74,10 +77,10 @@ def idle_fraction_chart(
     comparison: Comparison, phase: PhaseComparison, index: int
 ) -> FigureView | None:
     """The idle fraction as traced, and corrected by the untraced time."""
-    found = {
-        "idle, traced": row_values(phase, "idle"),
-        "idle, corrected": row_values(phase, "idle_corrected"),
-    }
+    corrected = row_values(phase, "idle_corrected")
+    if corrected is None or all(value is None for value in corrected):
+        return None
+    found = {"idle, traced": row_values(phase, "idle"), "idle, corrected": corrected}
     return _by_side(
         comparison,
         f"idle-fraction-{index}",

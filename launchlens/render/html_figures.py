@@ -8,19 +8,17 @@ shows the same picture as a desk.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from launchlens.render.format import format_value
 from launchlens.render.html_page import CellView, FigureView, Head, RowView, TableView
-from launchlens.render.html_palette import side_colour
+from launchlens.render.html_palette import side_colour, text_on
 
-NS_PER_MS = 1e6
-
-#: A plotted quantity's factor and axis words, by unit.
+#: What a plotted quantity is divided by, and its axis' words, by unit.
 _AXIS = {
-    "ns": (1 / NS_PER_MS, "milliseconds"),
-    "fraction": (100.0, "per cent"),
+    "ns": (1e6, "milliseconds"),
+    "fraction": (0.01, "per cent"),
     "count": (1.0, ""),
     "per_s": (1.0, "per second"),
     "bytes": (1.0, "bytes"),
@@ -68,7 +66,7 @@ def bars_by_category(
             "orientation": "h",
             "name": plain(one.name),
             "y": list(range(len(categories))),
-            "x": [None if v is None else v * scale for v in one.values],
+            "x": [None if v is None else v / scale for v in one.values],
             "marker": {"color": one.colour, "line": {"width": 0}},
             "text": [format_value(v, unit) for v in one.values],
             "textposition": "inside" if stacked else "outside",
@@ -96,7 +94,7 @@ def bars_by_category(
         # A part too narrow for its label goes without: the hover text and the table have it.
         layout["uniformtext"] = {"mode": "hide", "minsize": 10}
     else:
-        most = max((v * scale for one in series for v in one.values if v is not None), default=1)
+        most = max((v / scale for one in series for v in one.values if v is not None), default=1)
         layout["xaxis"]["range"] = [0, (most or 1) * 1.2]
     layout["yaxis"] = {
         "range": [len(categories) - 0.5 + 0.1, -0.5 - 11 / row],
@@ -114,14 +112,15 @@ def bars_by_category(
             "showarrow": False,
             "align": "left",
             "font": {"size": 12},
-            "text": plain(shorten_middle(name, 48)),
+            "text": plain(shorten(name, 48)),
             "hovertext": plain(shorten(name, 400)),
         }
         for i, name in enumerate(categories)
     ]
     if not stacked:
         layout["annotations"] += _unknown_marks(series, 1 - layout["bargap"])
-    return _figure(figure_id, title, caption, categories, series, unit, data, layout)
+    figure = _figure(figure_id, title, caption, categories, series, unit, data, layout)
+    return replace(figure, labels=tuple(shorten(name, 400) for name in categories))
 
 
 def _unknown_marks(series: Sequence[Series], width: float) -> list[dict[str, Any]]:
@@ -160,7 +159,7 @@ def columns_by_category(
             "type": "bar",
             "name": plain(one.name),
             "x": list(categories),
-            "y": [None if v is None else v * scale for v in one.values],
+            "y": [None if v is None else v / scale for v in one.values],
             "marker": {"color": one.colour},
             "customdata": [format_value(v, unit) for v in one.values],
             "hovertemplate": "%{x}<br><b>%{customdata}</b><extra>%{fullData.name}</extra>",
@@ -233,23 +232,6 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def shorten_middle(text: str, most: int) -> str:
-    """Start and end of a long name: kernels often differ in their last template argument."""
-    text = " ".join(text.split())
-    if len(text) <= most:
-        return text
-    tail = most // 3
-    return text[: most - tail - 1] + "…" + text[-tail:]
-
-
-def text_on(colour: str) -> str:
-    """Black or white, whichever reads better on a colour (relative luminance, WCAG 2)."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000000" if luminance > 0.179 else "#ffffff"
-
-
 def side_series(
     names: Sequence[str], values: Sequence[Sequence[float | int | None]]
 ) -> list[Series]:
@@ -282,7 +264,7 @@ def _summary(title: str, categories: Sequence[str], series: Sequence[Series], un
     parts = [
         f"{one.name}: "
         + ", ".join(
-            f"{shorten_middle(name, 40)} {format_value(value, unit)}"
+            f"{shorten(name, 40)} {format_value(value, unit)}"
             for name, value in list(zip(categories, one.values, strict=True))[:8]
         )
         for one in series

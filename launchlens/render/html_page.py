@@ -53,7 +53,8 @@ class TableView:
 class FigureView:
     """A plotly figure: ``data`` and ``layout`` for the script, ``summary`` for those who hear it.
 
-    ``legend`` holds (colour, words); ``table`` the same figures as text.
+    ``legend`` holds (colour, words); ``table`` the same figures as text. ``labels`` are the
+    whole texts of the layout's first annotations, which the script cuts to the room there is.
     """
 
     id: str
@@ -64,6 +65,7 @@ class FigureView:
     layout: dict[str, Any]
     legend: tuple[tuple[str, str], ...] = ()
     table: TableView | None = None
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,3 +68,11 @@ def side_colour(index: int) -> str:
 def span_colour(role: str, kind: str) -> str:
     """Colour of a span; grey for a kind this version does not know."""
     return SPAN_KINDS.get(role, {}).get(kind, (GREY, kind))[0]
+
+
+def text_on(colour: str) -> str:
+    """Black or white, whichever reads better on a colour (relative luminance, WCAG 2)."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if luminance > 0.179 else "#ffffff"

@@ -10,6 +10,7 @@ from launchlens.model.timeline import Timeline
 from launchlens.render import html_charts as charts
 from launchlens.render.format import format_cell, format_value
 from launchlens.render.html_figures import shorten
+from launchlens.render.html_modules import module_chart
 from launchlens.render.html_page import (
     FactsView,
     FigureView,
@@ -18,7 +19,12 @@ from launchlens.render.html_page import (
     Tile,
     TileValue,
 )
-from launchlens.render.html_tables import kernel_change_table, metric_table, request_table
+from launchlens.render.html_tables import (
+    capitalized,
+    kernel_change_table,
+    metric_table,
+    request_table,
+)
 
 _TILES = ("launches", "idle", "untraced_ns", "window_ns", "idle_corrected", "sync_calls")
 _CONFIDENCE_CHIPS = {"confirmed": "worse", "likely": "worse", "cleared": "better"}
@@ -37,7 +43,7 @@ def headline_tiles(comparison: Comparison) -> tuple[Tile, ...]:
     names = [side.short for side in comparison.sides]
     return tuple(
         Tile(
-            row.title,
+            capitalized(row.title),
             tuple(
                 TileValue(name, format_cell(row, cell))
                 for name, cell in zip(names, row.cells, strict=True)
@@ -63,7 +69,7 @@ def comparison_sections(
         sections.append(timeline_section(timelines, comparison.sides))
     for i, phase in enumerate(comparison.phases):
         sections.extend(_times(comparison, phase, i))
-    sections.extend(_optional(comparison))
+    sections.extend(_optional(comparison, timelines))
     sections.append(_provenance(comparison))
     return tuple(sections)
 
@@ -98,7 +104,7 @@ def _says_something(row: Row) -> bool:
 
 
 def _step_words(comparison: Comparison, phase: PhaseComparison) -> str:
-    """ "prefill step", with process and device where several groups share the phase."""
+    """The phase and "step", with process and device where several groups share the phase."""
     alike = [other for other in comparison.phases if other.phase == phase.phase]
     words = "step" if phase.phase == "unknown" else f"{phase.phase} step"
     if len(alike) == 1:
@@ -148,11 +154,13 @@ def _times(comparison: Comparison, phase: PhaseComparison, index: int) -> list[S
     return sections
 
 
-def _optional(comparison: Comparison) -> Iterable[SectionView]:
+def _optional(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterable[SectionView]:
     gaps = charts.gap_charts(comparison)
     if gaps:
         yield SectionView("gaps", "How long the gaps are", figures=tuple(gaps))
-    counts = _present(charts.call_chart(comparison), charts.kernel_chart(comparison))
+    counts = _present(
+        charts.call_chart(comparison), charts.kernel_chart(comparison), module_chart(timelines)
+    )
     changed = tuple(
         table
         for phase in comparison.phases

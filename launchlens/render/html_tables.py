@@ -57,7 +57,7 @@ def _metric_row(row: Row, names: Sequence[str], *, separate: bool) -> RowView:
     for name, cell in zip(names[1:], row.cells[1:], strict=True):
         if separate:
             cells.append(_value_cell(row, cell, name))
-            cells.append(CellView(format_change(row, cell), "Change"))
+            cells.append(CellView(format_change(row, cell), "Change", "wrap"))
             cells.append(
                 CellView(
                     format_verdict(cell.verdict), "Verdict", "text", _CHIPS.get(cell.verdict, "")
@@ -68,7 +68,7 @@ def _metric_row(row: Row, names: Sequence[str], *, separate: bool) -> RowView:
             parts = (format_change(row, cell), format_verdict(cell.verdict), value.note)
             note = ", ".join(part for part in parts if part)
             cells.append(CellView(value.text, name, value.style, "", note))
-    return RowView(row.title, tuple(cells), row.note)
+    return RowView(capitalized(row.title), tuple(cells), row.note)
 
 
 def _value_cell(row: Row, cell: Cell, label: str, style: str = "") -> CellView:
@@ -81,6 +81,11 @@ def _value_cell(row: Row, cell: Cell, label: str, style: str = "") -> CellView:
         style = f"{style} unknown".strip()
     note = ", ".join(note for note in notes if note)
     return CellView(format_cell(row, cell), label, style, "", note or None)
+
+
+def capitalized(title: str) -> str:
+    """A title that begins a cell: its first letter large, the others as they are."""
+    return title[:1].upper() + title[1:]
 
 
 def kernel_change_table(changes: KernelChanges, baseline: str) -> TableView | None:
@@ -183,7 +188,7 @@ def group_table(group: Group, titles: dict[str, tuple[str, str]]) -> TableView:
         ]
         interval = format_interval(stat.ci_low, stat.ci_high, unit)
         cells.insert(1, CellView(interval, "95% interval of the median"))
-        rows.append(RowView(title, tuple(cells)))
+        rows.append(RowView(capitalized(title), tuple(cells)))
     labels = ("Median", "95% interval of the median", "p10", "p90", "p99")
     caption = f"{group.phase}: {group.steps} steps used, {group.dropped} dropped."
     return TableView(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from launchlens.model.timeline import Lane, Timeline
 from launchlens.render.html_page import LegendView
-from launchlens.render.html_palette import ROLE_TITLES, SPAN_KINDS, span_colour
+from launchlens.render.html_palette import ROLE_TITLES, SPAN_KINDS, span_colour, text_on
 
 _DTYPES = ("u1", "u2", "i4", "f8")
 
@@ -86,11 +86,13 @@ def _lane_payload(lane: Lane, names: dict[str, int]) -> dict[str, Any]:
     order = list(SPAN_KINDS.get(lane.role, {}))
     present = {span.kind for span in spans}
     kinds = [k for k in order if k in present] + sorted(present.difference(order))
+    colours = [span_colour(lane.role, kind) for kind in kinds]
     return {
         "title": lane.title,
         "role": lane.role,
         "kinds": kinds,
-        "colours": [span_colour(lane.role, kind) for kind in kinds],
+        "colours": colours,
+        "inks": [text_on(colour) for colour in colours],
         "start": encode_array([span.start_ns for span in spans]),
         "duration": encode_array([span.duration_ns for span in spans]),
         "name": encode_array([names.setdefault(span.name, len(names)) for span in spans]),

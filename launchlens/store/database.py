@@ -41,7 +41,7 @@ def open_database(root: Path) -> Iterator[Database]:
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
             f"The run database {path} cannot be opened: {_reason(error)}.",
-            hint="Name another folder with --runs-root or LAUNCHLENS_RUNS.",
+            hint="Name another folder with --runs or LAUNCHLENS_RUNS.",
         ) from error
     with contextlib.closing(connection):
         try:
@@ -80,7 +80,7 @@ def _migrate(db: Database, path: Path) -> None:
     if newer := applied - ours:
         raise StoreError(
             f"The run database {path} was written by a newer launchlens ({sorted(newer)[0]}).",
-            hint="Update launchlens, or name another folder with --runs-root or LAUNCHLENS_RUNS.",
+            hint="Update launchlens, or name another folder with --runs or LAUNCHLENS_RUNS.",
         )
     if names:
         with writing(db):

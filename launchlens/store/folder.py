@@ -251,7 +251,7 @@ def _make_folder(root: Path, model: str, started: datetime) -> Path:
     except OSError as error:
         raise StoreError(
             f"No run folder can be made in {root}: {(error.strerror or str(error)).lower()}.",
-            hint="Name another folder with --runs-root or LAUNCHLENS_RUNS.",
+            hint="Name another folder with --runs or LAUNCHLENS_RUNS.",
         ) from error
     raise StoreError(f"No free name for a run was found in {root}.", hint="Try again.")
 

@@ -21,7 +21,7 @@ DEFAULT_ROOT = "launchlens-runs"
 LOCK_FILE = ".lock"
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without characters that are read as another
-_RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z0-9.-]+-[a-z0-9]{3}")
+_RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z0-9-]+-[a-z0-9]{3}")
 
 
 def runs_root(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
@@ -32,7 +32,7 @@ def runs_root(path: Path | None = None, environ: Mapping[str, str] = os.environ)
 def new_run_id(model: str, now: datetime) -> str:
     """A run's name: time in UTC, the model as a slug, three random characters."""
     last = model.rstrip("/").rsplit("/", 1)[-1]
-    slug = re.sub(r"[^a-z0-9.]+", "-", last.lower()).strip("-.")[:40].rstrip("-.") or "model"
+    slug = re.sub(r"[^a-z0-9]+", "-", last.lower()).strip("-")[:40].rstrip("-") or "model"
     suffix = "".join(secrets.choice(_ALPHABET) for _ in range(3))
     return f"{now:%Y%m%d-%H%M%S}-{slug}-{suffix}"
 

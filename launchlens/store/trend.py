@@ -7,12 +7,14 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import StoreError, UsageError
+from launchlens.gates import unit_of
 from launchlens.model.measured import RequestFigures
 from launchlens.model.trend import TrendPoint, TrendSeries
 from launchlens.store.database import DATABASE, open_database
 from launchlens.store.rows import UNTRACED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from sqlite_utils import Database
@@ -126,24 +128,29 @@ def _series(metric: str, rows: list[dict[str, Any]]) -> TrendSeries:
         parts.append(f"group {first['rank']}")
     return TrendSeries(
         metric=metric,
+        unit=unit_of(metric),
         model=first["model"],
         variant=first["variant"],
         gpu=first["gpu"],
         shape=", ".join(parts),
         phase=first["phase"],
         source=first["source"],
-        points=tuple(_point(row) for row in rows),
+        points=tuple(_points(rows)),
     )
 
 
-def _point(row: dict[str, Any]) -> TrendPoint:
-    dirty = row["git_dirty"]
-    return TrendPoint(
-        run_id=row["run_id"],
-        created=row["created"],
-        git_commit=row["git_commit"],
-        git_dirty=None if dirty is None else bool(dirty),
-        value=row["value"],
-        ci_low=row["ci_low"],
-        ci_high=row["ci_high"],
-    )
+def _points(rows: list[dict[str, Any]]) -> Iterator[TrendPoint]:
+    before: float | None = None
+    for row in rows:
+        value, dirty = row["value"], row["git_dirty"]
+        yield TrendPoint(
+            run_id=row["run_id"],
+            created=row["created"],
+            git_commit=row["git_commit"],
+            git_dirty=None if dirty is None else bool(dirty),
+            value=value,
+            ci_low=row["ci_low"],
+            ci_high=row["ci_high"],
+            relative=value / before - 1 if value is not None and before else None,
+        )
+        before = before if value is None else value

@@ -3,15 +3,20 @@
 Measured on two cores over 3.0 million kernel and 6.5 million API rows (docs/benchmarks.md):
 ADBC with two read-only connections 1.2 s, connectorx 1.4 s, ADBC with one connection 3.4 s,
 Python's sqlite3 8.9 s. ADBC also opens a file read-only, which connectorx cannot.
+
+Rows arrive in batches and are made small at once, so that a table of millions of rows never
+lies in memory twice.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,78 +31,161 @@ if TYPE_CHECKING:
 NULL = np.iinfo(np.int64).min
 _BATCH_ROWS = 65_536
 _ROWS_WORTH_TWO_CONNECTIONS = 200_000
+_INT32_MAX = 2**31 - 1
+_LEAST_ROW_BYTES = 4  # no row of an SQLite table takes less
+_WIDENING = threading.Lock()
+
+Kind = Literal["int", "id", "code"]
+Column = tuple[str, Kind]
+"""An SQL expression, and how to keep it: "int" int64 with `NULL`; "id" int32 where all ids fit,
+else int64 (NULL as -1); "code" int32 codes of distinct values (NULL as -1)."""
+
+
+@dataclass(slots=True)
+class Scanned:
+    """Columns of a scanned table, in the order they were asked for, and its codes' values."""
+
+    columns: list[npt.NDArray[Any]]
+    values: dict[int, list[object]]
+
+    def take(self, index: int) -> npt.NDArray[Any]:
+        """A column, given away: the scan no longer holds it."""
+        column = self.columns[index]
+        self.columns[index] = np.empty(0, column.dtype)
+        return column
+
+
+@dataclass(slots=True)
+class _Part:
+    """Rows that one connection reads: its slice of the columns, and the codes it gave."""
+
+    first: int
+    rows: int = 0
+    codes: dict[int, dict[object, int]] = field(default_factory=dict)
 
 
 def scan_table(
-    path: Path, schema: Schema, table: str, select: Sequence[str], *, named: Path, where: str = "1"
-) -> pa.Table:
-    """The columns ``select`` (SQL expressions) of every row, in row order, as an Arrow table.
+    path: Path,
+    schema: Schema,
+    table: str,
+    columns: Sequence[Column],
+    *,
+    named: Path,
+    where: str = "1",
+) -> Scanned:
+    """The columns of every row that meets ``where``, in row order.
 
     Raises:
         TraceError: a page of the file is damaged, or a column holds what does not belong there.
     """
     low, high = schema.rows[table]
+    room = min(high + 1 - low, path.stat().st_size // _LEAST_ROW_BYTES + 1)
     bounds = [low, high + 1]
-    if high - low > _ROWS_WORTH_TWO_CONNECTIONS:
+    if high - low > _ROWS_WORTH_TWO_CONNECTIONS and room == high + 1 - low:
         bounds = [low, (low + high) // 2, high + 1]
-    columns = ", ".join(f"{expression} AS c{i}" for i, expression in enumerate(select))
-    sql = f"SELECT {columns} FROM {table} WHERE ({where}) AND rowid >= {{}} AND rowid < {{}}"
-    queries = [sql.format(a, b) for a, b in pairwise(bounds)]
+    select = ", ".join(f"{expression} AS c{i}" for i, (expression, _) in enumerate(columns))
+    sql = f"SELECT {select} FROM {table} WHERE ({where}) AND rowid >= {{}} AND rowid < {{}}"
+    # Memory is taken only where rows arrive, so room for the widest possible table costs nothing.
+    store = [np.empty(room, np.int64 if kind == "int" else np.int32) for _, kind in columns]
+    parts = [_Part(first - low) for first in bounds[:-1]]
     try:
-        with ThreadPoolExecutor(len(queries)) as pool:
-            parts = list(pool.map(lambda query: _fetch(path, query), queries))
-        import pyarrow as pa
-
-        return pa.concat_tables(parts, promote_options="permissive")
+        with ThreadPoolExecutor(len(parts)) as pool:
+            jobs = [
+                pool.submit(_fill, path, sql.format(a, b), columns, store, part)
+                for (a, b), part in zip(pairwise(bounds), parts, strict=True)
+            ]
+            for job in jobs:
+                job.result()
     except Exception as error:
         if not type(error).__module__.startswith(("adbc_driver_manager", "pyarrow")):
             raise
-        reason = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())[:200].rstrip(".")
         raise TraceError(
             f"{named}: table {table} cannot be read: {reason}.",
             hint="The export is damaged: export the report again.",
         ) from error
+    return _join(store, parts, columns)
 
 
-def _fetch(path: Path, sql: str) -> pa.Table:
+def _fill(
+    path: Path, sql: str, columns: Sequence[Column], store: list[npt.NDArray[Any]], part: _Part
+) -> None:
     from adbc_driver_sqlite import dbapi
 
     with dbapi.connect(sqlite_uri(path)) as connection, connection.cursor() as cursor:
         cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS)})
         cursor.execute(sql)
-        return cursor.fetch_arrow_table()
+        for batch in cursor.fetch_record_batch():
+            begin = part.first + part.rows
+            for i, (_, kind) in enumerate(columns):
+                values = _convert(batch.column(i), kind, part, i)
+                if kind == "id" and store[i].dtype == np.int32 and not _fits(values):
+                    with _WIDENING:
+                        store[i] = store[i].astype(np.int64)
+                store[i][begin : begin + values.size] = values
+            part.rows += batch.num_rows
 
 
-def integers(table: pa.Table, column: int) -> npt.NDArray[np.int64]:
-    """A column as int64, NULL as `NULL`.
+def _fits(values: npt.NDArray[np.int64]) -> bool:
+    return values.size == 0 or (values.min() > -_INT32_MAX and values.max() < _INT32_MAX)
 
-    Raises:
-        TypeError: the column holds text or blobs.
-    """
+
+def _convert(values: pa.Array, kind: Kind, part: _Part, index: int) -> npt.NDArray[Any]:
+    if kind == "code":
+        return _encode(values, part.codes.setdefault(index, {}))
+    return _integers(values, int(NULL) if kind == "int" else -1)
+
+
+def _integers(values: pa.Array, null: int) -> npt.NDArray[np.int64]:
     import pyarrow as pa
 
-    values = table.column(column)
-    if values.null_count:
-        values = values.fill_null(int(NULL))
     if not pa.types.is_integer(values.type):
         values = values.cast(pa.int64())
-    return np.asarray(values.to_numpy(), np.int64)
+    if values.null_count:
+        values = values.fill_null(null)
+    return np.asarray(values.to_numpy(zero_copy_only=False), np.int64)
 
 
-def encoded(table: pa.Table, column: int) -> tuple[npt.NDArray[np.int32], list[object]]:
-    """A column as codes and the distinct values they stand for (NULL as code -1)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _encode(values: pa.Array, codes: dict[object, int]) -> npt.NDArray[np.int32]:
+    encoded = values.dictionary_encode()
+    table = np.array(
+        [codes.setdefault(v, len(codes)) for v in encoded.dictionary.to_pylist()] or [-1], np.int32
+    )
+    indices = encoded.indices
+    result: npt.NDArray[np.int32] = table[
+        np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False), np.int32)
+    ]
+    if indices.null_count:
+        result[np.asarray(values.is_null().to_numpy(zero_copy_only=False), bool)] = -1
+    return result
 
-    values = pc.dictionary_encode(table.column(column))
-    if isinstance(values, pa.ChunkedArray):
-        values = values.unify_dictionaries().combine_chunks()
-        if isinstance(values, pa.ChunkedArray):
-            values = values.chunk(0) if values.num_chunks else pa.array([]).dictionary_encode()
-    codes = values.indices
-    if codes.null_count:
-        codes = codes.fill_null(-1)
-    return np.asarray(codes.to_numpy(zero_copy_only=False), np.int32), values.dictionary.to_pylist()
+
+def _join(
+    store: list[npt.NDArray[Any]], parts: Sequence[_Part], columns: Sequence[Column]
+) -> Scanned:
+    values: dict[int, list[object]] = {}
+    for i, (_, kind) in enumerate(columns):
+        if kind == "code":
+            values[i] = _join_codes(store[i], parts, i)
+    total = 0
+    for part in parts:
+        if part.first != total:  # rows are missing between the parts: close the hole
+            for column in store:
+                column[total : total + part.rows] = column[part.first : part.first + part.rows]
+        total += part.rows
+    return Scanned([column[:total] for column in store], values)
+
+
+def _join_codes(column: npt.NDArray[Any], parts: Sequence[_Part], index: int) -> list[object]:
+    """Give every part's codes the same meaning; returns what they stand for."""
+    codes: dict[object, int] = {}
+    for part in parts:
+        mine = part.codes.get(index, {})
+        remap = np.array([codes.setdefault(v, len(codes)) for v in mine] + [-1], np.int32)
+        if not np.array_equal(remap[:-1], np.arange(remap.size - 1)):
+            rows = column[part.first : part.first + part.rows]
+            rows[:] = remap[rows]  # -1 picks the last entry, which is -1
+    return list(codes)
 
 
 def as_text(value: object) -> str:

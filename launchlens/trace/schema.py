@@ -112,7 +112,9 @@ def _probe(db: sqlite3.Connection, named: Path) -> Schema:
     rows = {}
     for table in _REQUIRED:
         if table in columns:
-            low, high = db.execute(f"SELECT min(rowid), max(rowid) FROM {table}").fetchone()
+            # Two queries: SQLite answers each from the ends of the tree, both at once by a scan.
+            low = db.execute(f"SELECT min(rowid) FROM {table}").fetchone()[0]
+            high = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0]
             if low is not None:
                 rows[table] = (low, high)
     return Schema(columns, rows, version, nsys_version)

@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 from launchlens.errors import TraceError
+from launchlens.trace.source import connect_read_only, open_source
 
 # Facts about the machine that figures and their provenance need; all other rows are removed.
 _KEPT_SYSTEM_NAMES = (
@@ -71,7 +72,7 @@ def scrub_trace(src: Path, out: Path) -> None:
     last part; binary payloads keep their length, so that offsets inside them stay right.
 
     Args:
-        src: an SQLite export (uncompressed); opened read-only.
+        src: an SQLite export, compressed or not; opened read-only.
         out: the file to write; replaced when it exists.
 
     Raises:
@@ -79,8 +80,14 @@ def scrub_trace(src: Path, out: Path) -> None:
     """
     if src.resolve() == out.resolve():
         raise TraceError(f"{src} cannot be scrubbed in place.", hint="Name another output file.")
+    if not src.is_file():
+        raise TraceError(f"There is no file {src}.")
     out.unlink(missing_ok=True)
-    with closing(_open(src)) as source, closing(sqlite3.connect(out)) as target:
+    with (
+        open_source(src) as plain,
+        closing(connect_read_only(plain)) as source,
+        closing(sqlite3.connect(out)) as target,
+    ):
         try:
             source.backup(target)
             target.execute("PRAGMA secure_delete = ON")
@@ -102,7 +109,7 @@ def find_secrets(path: Path) -> list[str]:
     """What in an export still looks as if it should not be shared.
 
     Args:
-        path: an SQLite export (uncompressed); opened read-only.
+        path: an SQLite export, compressed or not; opened read-only.
 
     Returns:
         One line for each suspicious value: table, column, what it looks like, and its beginning.
@@ -112,7 +119,7 @@ def find_secrets(path: Path) -> list[str]:
         TraceError: the file is missing or not an SQLite file.
     """
     found: list[str] = []
-    with closing(_open(path)) as connection:
+    with open_source(path) as plain, closing(connect_read_only(plain)) as connection:
         try:
             columns = _columns(connection)
             for table, names in columns.items():
@@ -132,12 +139,6 @@ def find_secrets(path: Path) -> list[str]:
 def strip_folders(text: str) -> str:
     """A text in which every absolute path has shrunk to its last part."""
     return _FOLDERS.sub("", text)
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    if not path.is_file():
-        raise TraceError(f"There is no file {path}.")
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
 def _columns(connection: sqlite3.Connection) -> dict[str, list[str]]:

@@ -18,14 +18,14 @@ from launchlens.model.columns import (
     SmallColumn,
 )
 from launchlens.trace import schema as names
-from launchlens.trace.scan import NULL, as_text, encoded, integers, scan_table
+from launchlens.trace.scan import NULL, Column, Scanned, as_text, scan_table
 from launchlens.trace.schema import Schema
 
 PID_MASK = ~0xFFFFFF
 _RANGE_EVENTS = (59, 60, 70, 71)  # push/pop, start/end, and the same two from NVTXT files
 _DOMAIN_CREATE = 75
 _UNKNOWN_DEVICE = 2**31 - 1
-_INT32_MAX = 2**31 - 1
+_NODE = "({0} IS NOT NULL AND {0} <> 0)"
 OP_TABLES = (
     (names.KERNEL, OpKind.KERNEL),
     (names.MEMCPY, OpKind.MEMCPY),
@@ -83,19 +83,12 @@ def read_names(path: Path, schema: Schema, *, named: Path) -> Names:
     """Table StringIds; texts stay bytes until they are asked for."""
     if names.STRINGS not in schema.rows:
         return Names(np.empty(0, np.int64), [])
-    columns = ["id", "CAST(value AS BLOB)"]
+    columns: list[Column] = [("id", "int"), ("CAST(value AS BLOB)", "code")]
     table = scan_table(path, schema, names.STRINGS, columns, named=named)
-    ids = integers(table, 0)
+    ids, code = table.take(0), table.take(1)
     order = np.argsort(ids, kind="stable")
-    texts = table.column(1).to_pylist()
-    return Names(ids[order], [texts[i] for i in order.tolist()])
-
-
-def compact(values: IntColumn) -> IdColumn:
-    """As int32 where all values fit, to save memory."""
-    if values.size and -_INT32_MAX < int(values.min()) and int(values.max()) < _INT32_MAX:
-        return values.astype(np.int32)
-    return values
+    texts = [*table.values[1], None]
+    return Names(ids[order], [texts[i] for i in code[order].tolist()])
 
 
 def constant(value: int, size: int) -> SmallColumn:
@@ -111,18 +104,16 @@ def read_api(
         empty, small = np.empty(0, np.int64), np.empty(0, np.int32)
         return ApiTable(empty, empty, small, small, empty, small, (), small)
     chain = schema.pick(names.RUNTIME, "callchainId")
-    columns = ["start", "end", "globalTid", "correlationId", "nameId"]
-    if chain != "NULL":
-        columns.append(chain)
+    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "code")]
+    columns += [("correlationId", "id"), ("nameId", "code"), (chain, "id")]
     table = scan_table(path, schema, names.RUNTIME, columns, named=named)
-    start, end = integers(table, 0), integers(table, 1)
-    thread = threads.codes(*encoded(table, 2))
-    correlation = compact(integers(table, 3))
-    name, name_ids = encoded(table, 4)
-    callchain: IdColumn = constant(-1, start.size)
-    if chain != "NULL" and table.column(5).null_count < start.size:
-        callchain = np.maximum(integers(table, 5), -1)
-    del table
+    start, end = table.take(0), table.take(1)
+    thread = threads.codes(table.take(2), table.values[2])
+    correlation: IdColumn = table.take(3)
+    name, name_ids = table.take(4), table.values[4]
+    callchain: IdColumn = table.take(5)
+    if callchain.size and int(callchain.max()) < 0:
+        callchain = constant(-1, start.size)
     keep = (start != NULL) & (end != NULL) & ((start != 0) | (end != 0)) & (thread >= 0)
     order = _thread_order(start, thread, keep)
     if order is not None:
@@ -182,41 +173,44 @@ def read_ops(
         if table_name not in schema.rows:
             continue
         label = schema.pick(table_name, "demangledName", "shortName", "mangledName")
-        columns = ["start", "end", "globalPid", "deviceId", "streamId", "correlationId"]
-        columns += [schema.pick(table_name, "graphNodeId")]
-        columns += [label] if kind is OpKind.KERNEL else []
+        columns: list[Column] = [("start", "int"), ("end", "int"), ("globalPid", "code")]
+        columns += [("deviceId", "id"), ("streamId", "id"), ("correlationId", "id")]
+        columns += [(_NODE.format(schema.pick(table_name, "graphNodeId")), "id")]
+        columns += [(label, "code")] if kind is OpKind.KERNEL else []
         if kind in (OpKind.MEMCPY, OpKind.MEMSET):
-            columns += [schema.pick(table_name, c) for c in ("bytes", "copyKind", "srcKind")]
-            columns += [schema.pick(table_name, "dstKind", "memKind")]
+            columns += [
+                (schema.pick(table_name, c), "int") for c in ("bytes", "copyKind", "srcKind")
+            ]
+            columns += [(schema.pick(table_name, "dstKind", "memKind"), "int")]
         table = scan_table(path, schema, table_name, columns, named=named)
-        size = table.num_rows
-        name = constant(-1, size)
+        start = table.take(0)
+        name = constant(-1, start.size)
         if kind is OpKind.KERNEL and label != "NULL":
-            name, name_ids = encoded(table, 7)
-        node = integers(table, 6)
+            name, name_ids = table.take(7), table.values[7]
         row: dict[str, npt.NDArray[np.generic]] = {
-            "start": integers(table, 0),
-            "end": integers(table, 1),
-            "kind": np.full(size, kind, np.int8),
-            "process": processes.codes(*encoded(table, 2)),
-            "device": _small(integers(table, 3)),
-            "stream": _small(integers(table, 4)),
-            "correlation": compact(integers(table, 5)),
+            "start": start,
+            "end": table.take(1),
+            "kind": np.full(start.size, kind, np.int8),
+            "process": processes.codes(table.take(2), table.values[2]),
+            "device": _small(table.take(3)),
+            "stream": _small(table.take(4)),
+            "correlation": table.take(5),
             "name": name,
-            "node": (node != NULL) & (node != 0),
+            "node": table.take(6) > 0,
         }
         for key, values in row.items():
             parts.setdefault(key, []).append(values)
         if kind in (OpKind.MEMCPY, OpKind.MEMSET):
-            copies.append(tuple(integers(table, 7 + i) for i in range(4)))  # type: ignore[arg-type]
+            copies.append(tuple(table.take(7 + i) for i in range(4)))  # type: ignore[arg-type]
     return _joined(parts, name_ids, copies, mem_kinds)
 
 
-def _small(values: IntColumn) -> SmallColumn:
+def _small(values: IdColumn) -> SmallColumn:
     """As int32; NULL and what does not fit become `_UNKNOWN_DEVICE`."""
-    return np.where((values < 0) | (values > _UNKNOWN_DEVICE), _UNKNOWN_DEVICE, values).astype(
-        np.int32
-    )
+    odd = (values < 0) | (values > _UNKNOWN_DEVICE)
+    if odd.any():
+        values = np.where(odd, _UNKNOWN_DEVICE, values)
+    return values.astype(np.int32, copy=False)
 
 
 def _joined(
@@ -306,17 +300,18 @@ def read_ranges(
         if schema.has(names.NVTX, c)
     ]
     payload = f"COALESCE({', '.join(payloads)}, NULL)" if payloads else "NULL"
-    columns = ["start", "end", "globalTid", "eventType", schema.pick(names.NVTX, "domainId")]
-    columns += [text_id, f"CAST({inline} AS BLOB)", payload]
+    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "code")]
+    columns += [("eventType", "id"), (schema.pick(names.NVTX, "domainId"), "int")]
+    columns += [(text_id, "code"), (f"CAST({inline} AS BLOB)", "code"), (payload, "int")]
     events = ", ".join(str(e) for e in (*_RANGE_EVENTS, _DOMAIN_CREATE))
     table = scan_table(
         path, schema, names.NVTX, columns, named=named, where=f"eventType IN ({events})"
     )
-    if table.num_rows == 0:
+    start, end = table.take(0), table.take(1)
+    if start.size == 0:
         return RangeTable(empty, empty, small, small, small, (), small, ("",), empty), 0
-    start, end = integers(table, 0), integers(table, 1)
-    thread = threads.codes(*encoded(table, 2))
-    event, domain_id = integers(table, 3), integers(table, 4)
+    thread = threads.codes(table.take(2), table.values[2])
+    event, domain_id = table.take(3), table.take(4)
     domain_id = np.where(domain_id == NULL, 0, domain_id)
     text, distinct = _range_texts(table, texts)
     pid_of = np.array([processes.index(t & PID_MASK) for t in threads.values], np.int32)
@@ -336,16 +331,16 @@ def read_ranges(
             distinct,
             domain[keep],
             domains,
-            integers(table, 7)[keep],
+            table.take(7)[keep],
         ),
         unclosed,
     )
 
 
-def _range_texts(table: object, texts: Names) -> tuple[SmallColumn, tuple[str, ...]]:
+def _range_texts(table: Scanned, texts: Names) -> tuple[SmallColumn, tuple[str, ...]]:
     """Inline text where there is one, else the registered string (never one without the other)."""
-    ids, id_values = encoded(table, 5)
-    inline, inline_values = encoded(table, 6)
+    ids, id_values = table.take(5), table.values[5]
+    inline, inline_values = table.take(6), table.values[6]
     registered = texts.text(id_values)
     distinct = [*(as_text(v) for v in inline_values), *registered, ""]
     code = np.where(
@@ -355,7 +350,7 @@ def _range_texts(table: object, texts: Names) -> tuple[SmallColumn, tuple[str, .
 
 
 def _domains(
-    event: IntColumn,
+    event: IdColumn,
     process: SmallColumn,
     domain_id: IntColumn,
     text: SmallColumn,

@@ -3,7 +3,7 @@ import pytest
 from launchlens.harness.failures import describe_failure, find_hint
 
 
-# The texts as blockers.md's sources (torch, CUDA) write them.
+# The texts as torch and CUDA write them.
 @pytest.mark.parametrize(
     ("text", "word"),
     [

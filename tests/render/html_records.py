@@ -21,7 +21,10 @@ ADD = (
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add"
     "<c10::BFloat16>, std::array<char *, 3ul>>(int, T2, T3)"
 )
-HOSTILE = "</script><script>alert('x')</script> <img src=x onerror=alert(1)> `a|b` & \"q\" \n\u2028javascript:alert(2)"
+HOSTILE = (
+    "</script><script>alert('x')</script> <img src=x onerror=alert(1)> `a|b` & \"q\" "
+    "\n\u2028javascript:alert(2) <!-- {{ 7*7 }} {% raw %}"
+)
 LONG = "void deep<" + "nested::type<int, " * 270 + "end>"
 
 

@@ -1,0 +1,220 @@
+"""Decodes NVTX extended payloads: binary data whose layout the trace describes in rows.
+
+Layout of ``NVTX_EVENTS.binaryData``, as seen in exports: for each payload of the event a header
+of four unsigned 64-bit integers (domain, schema, size, offset of what follows), then the payload.
+Layout of a payload: nvToolsExtPayload.h (entry types, flags), rows of NVTX_PAYLOAD_SCHEMA_ENTRIES.
+
+What cannot be decoded (addresses of the traced process, unknown types) gives None; nothing
+raises on strange bytes, since a stack is a help and no figure.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from launchlens.model.stacks import EntryRow, SchemaRow
+
+Value = int | float | str | bytes | list["Value"] | dict[str, "Value"] | None
+
+_HEADER = struct.Struct("<QQQQ")
+_REFERENCED, _RAW = 1022, 1023
+_FIRST_SCHEMA_ID = 1 << 24
+_POINTER, _FROM_BASE, _FROM_HERE = 1 << 1, 1 << 2, 1 << 3
+_FIXED, _ZERO_ENDED, _LENGTH_INDEX = 1, 2, 3
+_ARRAY_SHIFT, _ARRAY_MASK = 4, 7
+_STRINGS = {75: 1, 76: 1, 77: 2, 78: 4}
+_HANDLE = 80
+_SCALARS = {
+    1: "b", 2: "B", 3: "h", 4: "H", 5: "i", 6: "I", 7: "q", 8: "Q", 9: "q", 10: "Q",
+    11: "b", 12: "B", 13: "h", 14: "H", 15: "i", 16: "I", 17: "q", 18: "Q", 19: "f", 20: "d",
+    22: "Q", 23: "Q", 25: "B", 26: "H", 27: "I", 32: "B", 43: "f", 44: "d",
+    68: "I", 69: "I", 70: "Q", 71: "I", 72: "Q", 73: "I", 74: "Q", 80: "Q",
+}  # fmt: skip
+_LIMIT = 4096
+_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Layouts:
+    """Layouts of a trace: entries of each (domain, schema) in order, and sizes."""
+
+    entries: Mapping[tuple[int, int], tuple[EntryRow, ...]]
+    size_bytes: Mapping[tuple[int, int], int]
+    strings: Mapping[int, str]
+
+    @classmethod
+    def of(
+        cls,
+        schemas: Iterable[SchemaRow],
+        entries: Iterable[EntryRow],
+        strings: Iterable[tuple[int, str]] = (),
+    ) -> Layouts:
+        """Layouts from the export's rows."""
+        by_schema: dict[tuple[int, int], list[EntryRow]] = defaultdict(list)
+        for entry in entries:
+            by_schema[entry.domain_id, entry.schema_id].append(entry)
+        return cls(
+            {key: tuple(sorted(v, key=lambda e: e.index)) for key, v in by_schema.items()},
+            {(s.domain_id, s.schema_id): s.payload_bytes for s in schemas},
+            dict(strings),
+        )
+
+    def fields(self, domain: int, schema: int) -> tuple[EntryRow, ...]:
+        """Entries of a layout; of any domain's, where this domain has none of that number."""
+        own = self.entries.get((domain, schema))
+        if own is not None:
+            return own
+        return next((v for (_, s), v in self.entries.items() if s == schema), ())
+
+    def size(self, domain: int, schema: int) -> int:
+        """Static size of a layout in bytes, 0 when it has none."""
+        own = self.size_bytes.get((domain, schema))
+        if own is not None:
+            return own
+        return next((v for (_, s), v in self.size_bytes.items() if s == schema), 0)
+
+
+def decode_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> list[Value]:
+    """The payloads of one event, each as a dict of its fields (or a plain value).
+
+    Args:
+        blob: ``binaryData`` of an NVTX event.
+        layouts: the trace's layouts.
+        domain: the event's domain, used where the header's domain is not known.
+
+    Returns:
+        One value for each payload that could be decoded; empty for bytes of another format.
+    """
+    decoded: list[Value] = []
+    at = 0
+    while at + _HEADER.size <= len(blob):
+        told_domain, schema, size, _ = _HEADER.unpack_from(blob, at)
+        start, end = at + _HEADER.size, at + _HEADER.size + size
+        if end > len(blob):
+            break
+        data = blob[start:end]
+        at = end
+        if schema in {_REFERENCED, _RAW}:
+            continue
+        if schema in _STRINGS:
+            decoded.append(_text(data, _STRINGS[schema]))
+            continue
+        owner = told_domain if (told_domain, schema) in layouts.entries else domain
+        fields = layouts.fields(owner, schema)
+        if fields:
+            decoded.append(_Reader(data, layouts, owner).struct(fields, 0, _DEPTH)[0])
+    return decoded
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the fields of one payload; positions are bytes from the payload's start."""
+
+    data: bytes
+    layouts: Layouts
+    domain: int
+
+    def struct(
+        self, fields: tuple[EntryRow, ...], base: int, depth: int
+    ) -> tuple[dict[str, Value], int]:
+        """Fields as a dict, and where the structure ends."""
+        values: dict[str, Value] = {}
+        by_index: dict[int, Value] = {}
+        at = base
+        moved = False  # after a field of variable length the stated offsets no longer hold
+        for field in fields:
+            if field.offset is not None and not moved and (field.offset or not by_index):
+                at = base + field.offset
+            value, end = self.field(field, at, base, by_index, depth)
+            moved = moved or self._is_variable(field)
+            by_index[field.index] = value
+            values[field.name or f"field {field.index}"] = value
+            at = end
+        return values, at
+
+    def field(
+        self, field: EntryRow, at: int, base: int, known: Mapping[int, Value], depth: int
+    ) -> tuple[Value, int]:
+        """A field's value and where what follows it begins."""
+        if field.flags & (_FROM_BASE | _FROM_HERE | _POINTER):
+            target = self._scalar("Q", at)
+            after = at + 8
+            if not isinstance(target, int) or field.flags & _POINTER:
+                return None, after
+            place = base + target if field.flags & _FROM_BASE else after + target
+            return self._value(field, place, known, depth)[0], after
+        return self._value(field, at, known, depth)
+
+    def _value(
+        self, field: EntryRow, at: int, known: Mapping[int, Value], depth: int
+    ) -> tuple[Value, int]:
+        kind, array = field.kind, (field.flags >> _ARRAY_SHIFT) & _ARRAY_MASK
+        length = self._length(field, array, known)
+        if kind in _STRINGS:
+            width = _STRINGS[kind]
+            if length is None:
+                end = self._terminator(at, width)
+                return _text(self.data[at:end], width), end + width
+            return _text(self.data[at : at + length * width], width), at + length * width
+        if array == 0:
+            return self._one(kind, at, depth)
+        items: list[Value] = []
+        while len(items) < (_LIMIT if length is None else min(length, _LIMIT)):
+            item, end = self._one(kind, at, depth)
+            if end <= at or end > len(self.data):
+                break
+            at = end
+            if length is None and not item:
+                break
+            items.append(item)
+        return items, at
+
+    def _one(self, kind: int, at: int, depth: int) -> tuple[Value, int]:
+        code = _SCALARS.get(kind)
+        if code is not None:
+            value = self._scalar(code, at)
+            if kind == _HANDLE and isinstance(value, int):
+                value = self.layouts.strings.get(value)
+            return value, at + struct.calcsize(code)
+        fields = self.layouts.fields(self.domain, kind) if kind >= _FIRST_SCHEMA_ID else ()
+        if not fields or depth == 0:
+            return None, len(self.data) + 1
+        value, end = self.struct(fields, at, depth - 1)
+        return value, max(end, at + self.layouts.size(self.domain, kind))
+
+    def _length(self, field: EntryRow, array: int, known: Mapping[int, Value]) -> int | None:
+        if array == _LENGTH_INDEX:
+            told = known.get(field.detail)
+            return told if isinstance(told, int) and told >= 0 else 0
+        if array == _ZERO_ENDED:
+            return None
+        return field.detail or None
+
+    def _is_variable(self, field: EntryRow) -> bool:
+        if field.flags & (_FROM_BASE | _FROM_HERE | _POINTER):
+            return False
+        array = (field.flags >> _ARRAY_SHIFT) & _ARRAY_MASK
+        return array in {_ZERO_ENDED, _LENGTH_INDEX} or (
+            field.kind in _STRINGS and not field.detail
+        )
+
+    def _terminator(self, at: int, width: int) -> int:
+        end = at
+        while end + width <= len(self.data) and any(self.data[end : end + width]):
+            end += width
+        return min(end, len(self.data))
+
+    def _scalar(self, code: str, at: int) -> Value:
+        size = struct.calcsize(code)
+        if at < 0 or at + size > len(self.data):
+            return None
+        value: int | float = struct.unpack_from(f"<{code}", self.data, at)[0]
+        return value
+
+
+def _text(data: bytes, width: int) -> str:
+    codec = {1: "utf-8", 2: "utf-16-le", 4: "utf-32-le"}[width]
+    return data.decode(codec, errors="replace").split("\0", 1)[0]

@@ -1,0 +1,123 @@
+"""pytest plug-in: budgets held on saved traces, in a CI that has no GPU.
+
+    def test_prefill_stays_captured(launchlens_budget):
+        launchlens_budget("traces/qwen3-cudagraph.sqlite.xz")
+
+Like `cli`, it joins the rooms; everything is imported when the fixture is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from launchlens.budget import Budget
+    from launchlens.model.figures import Analysis
+    from launchlens.model.gate import GateResult
+
+BUDGET_FILE = "launchlens.toml"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the ini option that names the budget file."""
+    parser.addini(
+        "launchlens_budget",
+        f"Budget file of the launchlens_budget fixture, below the root (default: {BUDGET_FILE}).",
+        default=BUDGET_FILE,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetChecker:
+    """What the fixture gives: call it with a trace.
+
+    Attributes:
+        root: folder that relative paths start from.
+        file: the budget file that is used when none is named.
+    """
+
+    root: Path
+    file: Path
+
+    def __call__(
+        self,
+        trace: str | Path,
+        *,
+        budget: str | Path | None = None,
+        baseline: str | Path | None = None,
+        model: str | None = None,
+        phase: str = "all",
+        skip: int = 0,
+        step: str | None = None,
+    ) -> Sequence[GateResult]:
+        """Fails the test unless every limit for this trace is known to hold.
+
+        Args:
+            trace: an nsys export, plain or compressed.
+            budget: another budget file than the configured one.
+            baseline: an earlier trace, to say what changed when a limit is broken.
+            model: the model's name, matched against the budget's patterns beside the trace's.
+            phase: only this phase.
+            skip: first steps of each group that are left out.
+            step: regular expression that names steps.
+
+        Returns:
+            The results, all of them held.
+
+        Raises:
+            LaunchlensError: the trace or the budget cannot be read, or no limit is for it.
+        """
+        __tracebackhide__ = True
+        from launchlens.budget import check_budget, read_budget
+
+        limits = read_budget(self._path(budget or self.file))
+        wanted = (phase, skip, step)
+        results = check_budget(
+            limits,
+            _analyze(self._path(trace), *wanted, limits),
+            model=model,
+            baseline=_analyze(self._path(baseline), *wanted, limits) if baseline else None,
+        )
+        broken = [result for result in results if not result.passed]
+        if broken:
+            pytest.fail(_describe(limits, trace, broken), pytrace=False)
+        return results
+
+    def _path(self, path: str | Path) -> Path:
+        return self.root / path  # an absolute path stays as it is
+
+
+@pytest.fixture(scope="session")
+def launchlens_budget(request: pytest.FixtureRequest) -> BudgetChecker:
+    """Holds a saved trace against the limits of a budget file (see `BudgetChecker`)."""
+    file = Path(str(request.config.getini("launchlens_budget")))
+    return BudgetChecker(request.config.rootpath, file)
+
+
+def _analyze(path: Path, phase: str, skip: int, step: str | None, budget: Budget) -> Analysis:
+    from dataclasses import replace
+
+    from launchlens.gates import BLOCKERS
+    from launchlens.metrics import summarize
+    from launchlens.trace import read_trace
+
+    trace = read_trace(path)
+    analysis = summarize(trace, phase=phase, skip=skip, step=step)  # type: ignore[arg-type]
+    if any(limit.metric == BLOCKERS for limit in budget.limits):
+        from launchlens.blockers import find_blockers
+
+        return replace(analysis, findings=find_blockers(trace, analysis.steps))
+    return analysis
+
+
+def _describe(budget: Budget, trace: str | Path, broken: Sequence[GateResult]) -> str:
+    from launchlens.render.gates import describe_gate
+
+    lines = [f"{trace} breaks {len(broken)} limit(s) of {budget.file}:"]
+    return "\n".join([*lines, *(f"  {describe_gate(result)}" for result in broken)])

@@ -1,0 +1,91 @@
+"""Launches by module, counted on the step that the timeline shows."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from launchlens.model.timeline import Span, Timeline
+from launchlens.render.html_figures import bars_by_category, side_series
+from launchlens.render.html_page import FigureView
+
+PREFIX = "module:"
+OUTSIDE = "outside any module"
+_MOST = 15
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
+
+
+def module_chart(timelines: Sequence[Timeline]) -> FigureView | None:
+    """Launch calls of each shown step by module; None where no side has module ranges.
+
+    Layers of a stack are counted together: ``layers.0.mlp`` and ``layers.1.mlp`` are
+    ``layers.*.mlp``. A launch belongs to the innermost module it was made in.
+    """
+    counts = [count_launches(timeline) for timeline in timelines]
+    total = sum((c for c in counts if c), Counter[str]())
+    names = [name for name, _ in total.most_common(_MOST)]
+    if not names:
+        return None
+    left_out = len(total) - len(names)
+    more = f" {left_out} modules with fewer are left out." if left_out else ""
+    values = [[side[name] if side else None for name in names] for side in counts]
+    return bars_by_category(
+        "modules",
+        "Launches by module",
+        "Launch calls of the step in the timeline, by the innermost module they were made in; "
+        f"layers of a stack together.{more}",
+        names,
+        side_series([timeline.side for timeline in timelines], values),
+        unit="count",
+    )
+
+
+def count_launches(timeline: Timeline) -> Counter[str] | None:
+    """Launch calls by module; None when the step has no module range."""
+    modules = sorted(
+        (
+            span
+            for lane in timeline.lanes
+            if lane.role == "range"
+            for span in lane.spans
+            if span.name.startswith(PREFIX)
+        ),
+        key=lambda span: (span.start_ns, -span.duration_ns),
+    )
+    if not modules:
+        return None
+    starts, owners = _innermost(modules)
+    counts: Counter[str] = Counter()
+    for lane in timeline.lanes:
+        for span in lane.spans if lane.role == "host" else ():
+            if span.kind == "launch":
+                at = bisect_right(starts, span.start_ns) - 1
+                counts[owners[at] if at >= 0 else OUTSIDE] += 1
+    return counts
+
+
+def _innermost(modules: Sequence[Span]) -> tuple[list[int], list[str]]:
+    """Instants at which the innermost module changes, and which one it is from then on."""
+    starts: list[int] = []
+    owners: list[str] = []
+    open_spans: list[Span] = []
+
+    def close_until(instant: float) -> None:
+        while open_spans and open_spans[-1].start_ns + open_spans[-1].duration_ns <= instant:
+            closed = open_spans.pop()
+            starts.append(closed.start_ns + closed.duration_ns)
+            owners.append(_title(open_spans[-1]) if open_spans else OUTSIDE)
+
+    for span in modules:
+        close_until(span.start_ns)
+        open_spans.append(span)
+        starts.append(span.start_ns)
+        owners.append(_title(span))
+    close_until(float("inf"))
+    return starts, owners
+
+
+def _title(span: Span) -> str:
+    return _NUMBER.sub("*", span.name.removeprefix(PREFIX)) or "the model itself"

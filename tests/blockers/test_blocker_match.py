@@ -1,0 +1,168 @@
+"""Source lines from dispatch events, and confirmation by a capture attempt."""
+
+from pathlib import Path
+
+import pytest
+from drawn_traces import call, draw, dtoh, htod, launch
+
+from launchlens.blockers import find_blockers
+from launchlens.metrics import summarize
+from launchlens.trace import read_trace
+
+TRACES = Path(__file__).parents[2] / "traces"
+COPY, SYNC = "cudaMemcpyAsync_v3020", "cudaStreamSynchronize_v3020"
+MODEL = "/site-packages/transformers/models/gemma3n/modeling_gemma3n.py"
+
+
+def event(kind, size, line, function="forward", file=MODEL, op="aten._to_copy"):
+    return {
+        "op": op,
+        "kind": kind,
+        "bytes": size,
+        "pinned": False,
+        "source": f"{Path(file).name}:{line}",
+        "path": file,
+        "line": line,
+        "function": function,
+        "stack": [f"{file}:{line} {function}", "/bench/run.py:10 main"],
+    }
+
+
+MASK = [
+    event(
+        "dtoh", 1, 700, "find_packed", "/transformers/masking_utils.py", "aten._local_scalar_dense"
+    )
+    for _ in range(2)
+]
+GEMMA_EVENTS = [
+    *MASK,
+    *[event("htod", 2, 1727) for _ in range(3)],
+    *[event("htod", 4, 973, "_gaussian_topk", op="torch.tensor") for _ in range(10)],
+    *[event("htod", 2, 1764) for _ in range(3)],
+]
+
+
+@pytest.fixture(scope="module")
+def gemma():
+    trace = read_trace(TRACES / "gemma-3n-e4b-eager.nsys2025.3.sqlite.xz")
+    return trace, summarize(trace).steps
+
+
+def by_source(findings):
+    return {f.source: f for f in findings}
+
+
+def test_gemma_3n_gets_its_lines(gemma):
+    findings = by_source(find_blockers(*gemma, dispatch_events=GEMMA_EVENTS))
+    assert {source: f.count_per_step for source, f in findings.items()} == {
+        "modeling_gemma3n.py:1727/1764": 6.0,
+        "modeling_gemma3n.py:973": 10.0,
+        "masking_utils.py:700": 2.0,
+    }
+    stack = findings["modeling_gemma3n.py:973"].stack
+    assert stack == ("modeling_gemma3n.py:973 _gaussian_topk", "run.py:10 main")
+
+
+def test_events_that_only_one_side_has_do_not_shift_the_rest(gemma):
+    events = [event("htod", 77, 1), *GEMMA_EVENTS[:5], event("dtoh", 8, 2), *GEMMA_EVENTS[6:]]
+    findings = by_source(find_blockers(*gemma, dispatch_events=events))
+    assert findings["modeling_gemma3n.py:1727/1764"].count_per_step == 6.0
+    assert findings["modeling_gemma3n.py:973"].count_per_step == 9.0  # one event is missing
+    assert findings[None].count_per_step == 1.0
+
+
+def test_a_waiting_operator_is_the_copy_of_its_number():
+    calls = [
+        launch(10),
+        call(COPY, 50, 60, dtoh(8, 70, 72, "Pinned")),
+        call(SYNC, 61, 80),
+        launch(90),
+        call("cudaDeviceSynchronize", 100, 110),
+        launch(120),
+    ]
+    events = [
+        event("sync", None, 5, op="aten.nonzero"),
+        event("sync", None, 9, op="torch.cuda.synchronize"),
+    ]
+    findings = find_blockers(*draw(calls), dispatch_events=events)
+    assert {f.rule: f.source for f in findings} == {
+        "dtoh-sync": "modeling_gemma3n.py:5",
+        "explicit-sync": "modeling_gemma3n.py:9",
+    }
+
+
+REFUSED = (
+    "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is "
+    "pinned."
+)
+ATTEMPT = {
+    "captured": True,
+    "blockers": [
+        {"order": 1, "source": "modeling_gemma3n.py:1727", "error_line": REFUSED, "kind": "htod"},
+        {"order": 2, "source": "modeling_gemma3n.py:973", "error_line": REFUSED, "kind": "htod"},
+    ],
+    "cleared": [
+        {
+            "source": "masking_utils.py:700",
+            "kind": "dtoh",
+            "bytes": 1,
+            "count": 2,
+            "seen_while_capturing": False,
+        }
+    ],
+}
+
+
+def test_an_attempt_confirms_in_order_and_clears_the_mask_check(gemma):
+    findings = by_source(find_blockers(*gemma, dispatch_events=GEMMA_EVENTS, attempt=ATTEMPT))
+    altup = findings["modeling_gemma3n.py:1727/1764"]
+    assert (altup.confidence, altup.note) == (
+        "confirmed",
+        f"The capture failed here: {REFUSED}",
+    )
+    sparsity = findings["modeling_gemma3n.py:973"]
+    assert sparsity.confidence == "confirmed"
+    assert "once the blocker before it is out of the way" in sparsity.note
+    mask = findings["masking_utils.py:700"]
+    assert mask.confidence == "cleared"
+    assert "Skipped while capturing" in mask.note
+
+
+def test_a_first_failure_alone_confirms_one_and_clears_none(gemma):
+    attempt = {"status": "failed", "source": "modeling_gemma3n.py:1727", "error_line": REFUSED}
+    findings = find_blockers(*gemma, dispatch_events=GEMMA_EVENTS, attempt=attempt)
+    assert [f.confidence for f in findings] == ["confirmed", "likely", "suspected"]
+
+
+def test_without_lines_the_bytes_and_count_of_the_attempt_tell(gemma):
+    attempt = {"captured": False, "blockers": [ATTEMPT["blockers"][0] | {"bytes": 2, "count": 6}]}
+    findings = find_blockers(*gemma, attempt=attempt)
+    assert (findings[0].confidence, findings[0].bytes) == ("confirmed", 2)
+    assert findings[0].source == "modeling_gemma3n.py:1727"
+    assert [f.confidence for f in findings[1:]] == ["likely", "suspected"]
+
+
+def test_a_failure_that_no_finding_explains_becomes_one():
+    attempt = {
+        "status": "failed",
+        "source": "model.py:7",
+        "error_line": "CUDA error: capturing stream has unjoined work",
+    }
+    (finding,) = find_blockers(*draw([launch(10)]), attempt=attempt)
+    assert (finding.rule, finding.source, finding.confidence) == (
+        "legacy-stream",
+        "model.py:7",
+        "confirmed",
+    )
+    assert finding.host_ns is None
+    assert "wait_stream" in finding.remedy
+
+
+def test_a_capture_that_succeeds_does_not_clear_what_fails_silently():
+    calls = [launch(10), call(COPY, 50, 60, htod(200, 70, 72, "Pinned")), launch(90)]
+    calls += [call(COPY, 100, 110, dtoh(1, 112, 113, "Pinned")), call(SYNC, 111, 120), launch(130)]
+    findings = find_blockers(*draw(calls), attempt={"status": "captured"})
+    assert {f.rule: f.confidence for f in findings} == {
+        "stale-input": "suspected",
+        "dtoh-sync": "cleared",
+    }

@@ -1,0 +1,230 @@
+"""The HTML report as a file: the record's figures, nothing from outside, hostile names inert."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import html_records as records
+import pytest
+
+from launchlens.render.html import render_analysis_html, render_comparison_html, script_json
+from tests import handmade
+
+VOID = {"meta", "br", "img", "input", "link", "hr"}
+MB = 1_000_000
+
+
+class Document(HTMLParser):
+    """Elements with their attributes, text by element id, and whether all tags are closed."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text_of: dict[int, list[str]] = {}
+        self.open: list[int] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.handle_data(" ")  # neighbouring cells are words of their own
+        if tag not in VOID:
+            self.open.append(len(self.elements) - 1)
+
+    def handle_endtag(self, tag):
+        index = self.open.pop()
+        assert self.elements[index][0] == tag, (self.elements[index], tag)
+
+    def handle_data(self, data):
+        for index in self.open:
+            self.text_of.setdefault(index, []).append(data)
+
+    def texts(self, tag: str) -> list[str]:
+        return [
+            " ".join("".join(self.text_of.get(i, [])).split())
+            for i, (name, _) in enumerate(self.elements)
+            if name == tag
+        ]
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+def without_plotly(source: str) -> str:
+    """The page without the library's source, which is only text to it."""
+    return re.sub(r"<script>/\*\*.*?</script>", "<script></script>", source, flags=re.DOTALL)
+
+
+def data_of(source: str) -> dict:
+    found = re.search(r'id="report-data">(.*?)</script>', source, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render_comparison_html(records.comparison(), records.timelines(400))
+
+
+@pytest.fixture(scope="module")
+def document(page) -> Document:
+    return Document(without_plotly(page))
+
+
+def test_page_leads_with_the_answer(document):
+    assert document.texts("h1") == ["launchlens: eager → cudagraph → breakable"]
+    lead = document.texts("p")[0]
+    assert "launches per prefill step 3828 → 1" in lead
+    assert "GPU idle 84.7% → 17.6%" in lead
+
+
+def test_metric_table_has_every_row_of_the_record(document):
+    cells = document.texts("th") + document.texts("td")
+    for row in records.rows():
+        assert any(cell.lower().startswith(row.title.lower()) for cell in cells), row.title
+    rows = [text for text in document.texts("tr") if text.startswith("Launches per step")]
+    assert rows == ["Launches per step 3828 1 −3827 (−99.97%) better 309 −3519 (−91.9%) better"]
+
+
+def test_unknown_is_said_not_drawn_as_zero(page, document):
+    assert any(t.startswith("Step time, untraced") and "unknown" in t for t in document.texts("tr"))
+    times = next(f for f in data_of(page)["figures"] if f["id"] == "times-0")
+    assert times["data"][2]["name"] == "breakable"
+    assert times["data"][2]["x"] == [None, 16.9, 9.9372]
+    assert any("breakable: unknown" in a["text"] for a in times["layout"]["annotations"])
+
+
+def test_five_columns_for_one_candidate():
+    source = render_comparison_html(records.comparison(candidates=1))
+    heads = Document(without_plotly(source)).texts("thead")
+    assert heads[0] == "Metric Baseline: eager cudagraph Change Verdict"
+
+
+def test_one_h1_and_no_heading_level_is_skipped(document):
+    levels = [int(tag[1]) for tag, _ in document.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_tables_and_figures_speak_to_a_screen_reader(document):
+    assert len(document.all("caption")) == len(document.all("table"))
+    assert all(attrs.get("scope") in ("col", "row", "colgroup") for attrs in document.all("th"))
+    ids = [attrs["id"] for _, attrs in document.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for attrs in document.all("figure"):
+        assert attrs["aria-labelledby"] in ids
+    plots = [a for a in document.all("div") if a.get("class") == "plot"]
+    assert len(plots) >= 6
+    assert all(a["role"] == "img" and len(a["aria-label"] or "") > 40 for a in plots)
+    anchors = [(a["href"] or "")[1:] for a in document.all("a")]
+    assert set(anchors) <= set(ids)
+
+
+def test_nothing_is_loaded_from_anywhere(page, document):
+    loading = [
+        (tag, name, value)
+        for tag, attrs in document.elements
+        for name, value in attrs.items()
+        if name in ("src", "href", "srcset", "action", "poster", "data") and value[0] != "#"
+    ]
+    assert loading == []
+    assert not document.all("link")
+    assert "url(" not in without_plotly(page)
+    assert "@import" not in page
+    policy = document.all("meta")[1]["content"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy
+    assert "connect-src" not in policy
+    assert policy.count("sha256-") == 2  # plotly and the page's own script, and no other
+
+
+def test_same_record_same_page(page):
+    assert page == render_comparison_html(records.comparison(), records.timelines(400))
+
+
+@pytest.mark.parametrize("name", [records.HOSTILE, records.LONG, "", "\ud800 lone", "a\x00b"])
+def test_hostile_names_stay_text(name):
+    made = records.comparison(name=name, label=name or "x", candidates=1)
+    made = replace(
+        made,
+        title=name or None,
+        notes=(name,),
+        baseline=replace(made.baseline, findings=(records.finding(name),)),
+    )
+    line = replace(records.timeline("eager", 50, 9000, 2000, name=name), range=name)
+    source = render_comparison_html(made, [line])
+    source.encode("utf-8")
+    document = Document(without_plotly(source))
+    assert document.open == []
+    assert len(document.all("script")) == 3
+    assert not document.all("img")
+    assert not [a for _, attrs in document.elements for a in attrs if a.startswith("on")]
+    assert "49 {" not in source  # a template inside a name is not run
+    names = data_of(source)["timeline"]["names"]
+    assert name in names
+
+
+def test_names_cannot_end_the_data_element():
+    text = script_json({"name": "</script><!-- &amp; \u2028"})
+    assert "<" not in text
+    assert ">" not in text
+    assert "&" not in text
+    assert json.loads(text) == {"name": "</script><!-- &amp; \u2028"}
+
+
+def test_plotly_texts_carry_no_markup_of_names():
+    source = render_comparison_html(
+        records.comparison(name="<b>bold</b><a href='x'>", candidates=1)
+    )
+    for figure in data_of(source)["figures"]:
+        for trace in figure["data"]:
+            for entry in trace.get("customdata", []):
+                assert "<" not in str(entry)
+        for annotation in figure["layout"].get("annotations", []):
+            assert "<b>" not in annotation["text"]
+
+
+def test_file_stays_small_with_a_step_of_5000_kernels():
+    sides = [records.timeline(f"side {i}", 5000, 17_000, 1900) for i in range(2)]
+    assert len(render_comparison_html(records.comparison(), sides).encode()) < 6.5 * MB
+    sides = [records.timeline(f"side {i}", 5000, 17_000, 1900) for i in range(7)]
+    assert len(render_comparison_html(records.comparison(), sides).encode()) < 8 * MB
+
+
+def test_a_failed_variant_is_shown_with_its_reason():
+    made = handmade.failed_candidate(handmade.comparison())
+    source = render_comparison_html(made)
+    text = " ".join(Document(without_plotly(source)).texts("main"))
+    assert "Cannot copy between CPU and CUDA tensors" in text
+    assert "modeling_gemma3n.py:1727" in text
+
+
+def test_sides_without_a_timeline_are_named(document):
+    section = document.texts("section")[1]
+    assert "Not drawn, since the trace does not tell: breakable." in section
+
+
+def test_blockers_and_requests_are_there(document):
+    text = " ".join(document.texts("main"))
+    assert "6 × host-to-device copies, 2 bytes, pageable" in text
+    assert "modeling_gemma3n.py:1727" in text
+    assert any(row.startswith("eager, concurrency 1 48.3 ms") for row in document.texts("tr"))
+
+
+def test_page_of_one_trace():
+    filled = handmade.group().metrics | {
+        f"gaps_ns.{cause}": handmade.stat(1_000_000, 5)
+        for cause in ("lead_in", "host", "launch", "sync", "device", "tail", "unlinked")
+    }
+    made = handmade.analysis([handmade.group(metrics=filled)])
+    source = render_analysis_html(made, [records.timeline("eager", 50, 9000, 2000)])
+    document = Document(without_plotly(source))
+    assert document.open == []
+    assert any(t.startswith("Launches per step 3828") for t in document.texts("tr"))
+    assert document.texts("p")[0].startswith("gemma-4-e4b-eager: 3828 launches per prefill step")
