@@ -28,7 +28,7 @@ SHIFTED = {
 
 
 def grow(src: Path, out: Path, kernels: int, api_rows: int) -> tuple[int, int]:
-    """Write a copy of ``src`` with at least ``kernels`` kernel rows; returns (kernels, API rows)."""
+    """Write a copy of ``src`` with at least ``kernels`` kernel rows; returns its row counts."""
     if src.suffix == ".xz":
         with lzma.open(src) as compressed, out.open("wb") as plain:
             shutil.copyfileobj(compressed, plain)
@@ -48,15 +48,13 @@ def grow(src: Path, out: Path, kernels: int, api_rows: int) -> tuple[int, int]:
         if table not in have:
             continue
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-        values = [
-            f"{c} + i.n * {stride}" if c in times
-            else f"{c} + i.n * {span}" if c == "correlationId"
-            else c
-            for c in columns
-        ]
+        shifted = {c: f"{c} + i.n * {stride}" for c in times}
+        shifted["correlationId"] = f"correlationId + i.n * {span}"
+        values = [shifted.get(c, c) for c in columns]
         where = "WHERE eventType IN (59, 60)" if table == "NVTX_EVENTS" else ""
         db.execute(
-            f"WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < {copies - 1}) "
+            "WITH RECURSIVE i(n) AS "
+            f"(SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < {copies - 1}) "
             f"INSERT INTO {table} SELECT {', '.join(values)} FROM i CROSS JOIN "
             f"(SELECT * FROM {table} {where})"
         )
@@ -65,15 +63,19 @@ def grow(src: Path, out: Path, kernels: int, api_rows: int) -> tuple[int, int]:
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({runtime})")]
         filler = db.execute("SELECT max(id) + 1 FROM StringIds").fetchone()[0]
         db.execute("INSERT INTO StringIds VALUES (?, 'cudaStreamIsCapturing_v10000')", (filler,))
-        values = [
-            "start - 900" if c == "start" else "start - 600" if c == "end"
-            else f"correlationId + {copies * span}" if c == "correlationId"
-            else str(filler) if c == "nameId" else c
-            for c in columns
-        ]
-        db.execute(f"INSERT INTO {runtime} SELECT {', '.join(values)} FROM {runtime} LIMIT {api_rows - rows}")
+        other = {
+            "start": "start - 900",
+            "end": "start - 600",
+            "correlationId": f"correlationId + {copies * span}",
+            "nameId": str(filler),
+        }
+        values = [other.get(c, c) for c in columns]
+        db.execute(
+            f"INSERT INTO {runtime} SELECT {', '.join(values)} "
+            f"FROM {runtime} LIMIT {api_rows - rows}"
+        )
     db.commit()
-    counts = tuple(db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in (kernel, runtime))
+    counts = [db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in (kernel, runtime)]
     db.close()
     return counts[0], counts[1]
 

@@ -72,8 +72,9 @@ class Cover:
             return np.zeros(np.shape(t_ns), np.int64)
         piece = np.searchsorted(self.start_ns, t_ns, side="right") - 1
         inside = np.clip(piece, 0, None)
-        partial: Int = np.minimum(t_ns, self.end_ns[inside]) - self.start_ns[inside]
-        covered: Int = np.multiply(partial + self.before_ns[inside], piece >= 0)
+        partial = np.minimum(t_ns, self.end_ns[inside]) - self.start_ns[inside]
+        covered = np.zeros(np.shape(t_ns), np.int64)
+        np.copyto(covered, partial + self.before_ns[inside], where=piece >= 0)
         return covered
 
     def length_within(self, start_ns: Int, end_ns: Int) -> Int:

@@ -96,7 +96,7 @@ def cells(baseline, candidate, direction=-1, *, source="trace", verdict=None) ->
 
 def row(metric, baseline, candidate, *, direction=-1, headline=True, unit=None, **more) -> Row:
     if unit is None:
-        unit = "ns" if metric.endswith("_ns") else "fraction" if "idle" in metric else "count"
+        unit = "ns" if "_ns" in metric else "fraction" if "idle" in metric else "count"
     title = metric.removesuffix("_ns").replace("_", " ")
     made = cells(baseline, candidate, direction, **more)
     return Row(metric, title, unit, direction, 0.0, made, headline)

@@ -64,7 +64,7 @@ def find_blockers(
         trace: an eager trace; steps that launch graphs have little left to find.
         steps: its steps. Prefill and decode steps are looked at apart.
         dispatch_events: operators of one more step that copied or waited, in order (the
-            harness's ``events``), which give source lines.
+            harness's ``events``), which give source lines; by default those of ``attempt``.
         attempt: the result of a capture attempt, which confirms or clears findings.
         stacks: the trace's own call stacks, which give source lines for any program.
 
@@ -73,10 +73,13 @@ def find_blockers(
         for a trace without API calls.
     """
     phases = list(dict.fromkeys(step.phase for step in steps))
+    all_events = dispatch_events if dispatch_events is not None else (attempt or {}).get("events")
     findings: list[Finding] = []
     for phase in phases:
         mine = [step for step in steps if step.phase == phase]
-        events = [e for e in dispatch_events or () if e.get("phase") in {None, phase}]
+        events = [e for e in all_events or () if e.get("phase") in {None, phase}]
+        if not events and len(phases) == 1:
+            events = list(all_events or ())  # the trace does not tell the phase
         found = _find_in_phase(trace, mine, events, stacks)
         if len(phases) > 1:
             found = [replace(f, title=f"{f.title} ({phase} steps)") for f in found]

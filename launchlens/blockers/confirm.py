@@ -12,6 +12,8 @@ from launchlens.model.figures import Finding
 
 # A successful capture says nothing about these: they do not fail, they go wrong on replay.
 _SILENT_RULES = frozenset({"unstable-sequence", "stale-input"})
+# Error 900 is the answer to several things, so its text alone does not choose among them.
+_SAME_ERROR = (frozenset({"dtoh-sync", "explicit-sync", "alloc", "event-query", "lazy-load"}),)
 _RULES_BY_KIND = {"htod": "pageable-htod", "dtoh": "dtoh-sync", "sync": "dtoh-sync"}
 
 
@@ -36,7 +38,7 @@ def apply_attempt(findings: Sequence[Finding], attempt: Mapping[str, Any]) -> li
         for i in matches:
             result[i] = _confirmed(result[i], blocker)
         if not matches:
-            result.append(_unexplained(blocker))
+            result.append(_unexplained(blocker, is_shown=bool(_possible(result, blocker))))
     if captured:
         seen = {
             (str(c.get("source"))): bool(c.get("seen_while_capturing"))
@@ -62,23 +64,34 @@ def source_lines(source: str | None) -> frozenset[str]:
 
 
 def _matching(findings: Sequence[Finding], blocker: Mapping[str, Any]) -> list[int]:
-    """Findings at the blocker's line; without lines, the one of its rule, bytes and count."""
+    """Findings at the blocker's line; without lines, the only one that can be meant."""
     source = blocker.get("source")
+    rule = _rule_of(blocker)
     at_line = [i for i, f in enumerate(findings) if source and source in source_lines(f.source)]
     if at_line:
-        rule = _rule_of(blocker)
         same_rule = [i for i in at_line if findings[i].rule == rule]
         return same_rule or at_line
+    possible = _possible(findings, blocker)
+    same_rule = [i for i in possible if findings[i].rule == rule]
+    for some in (same_rule, possible):
+        if len(some) == 1:
+            return some
+    return []
+
+
+def _possible(findings: Sequence[Finding], blocker: Mapping[str, Any]) -> list[int]:
+    """Findings without a line that the error's text, bytes and count allow."""
     rule = _rule_of(blocker)
+    rules = next((group for group in _SAME_ERROR if rule in group), frozenset({rule}))
     size, count = blocker.get("bytes"), blocker.get("count")
-    open_ones = [
+    return [
         i
         for i, f in enumerate(findings)
-        if f.source is None and f.rule == rule and (size is None or f.bytes in {None, size})
+        if f.source is None
+        and f.rule in rules
+        and (size is None or f.bytes in {None, size})
+        and (count is None or f.count_per_step == count)
     ]
-    if len(open_ones) > 1 and count is not None:
-        open_ones = [i for i in open_ones if findings[i].count_per_step == count]
-    return open_ones if len(open_ones) == 1 else []
 
 
 def _rule_of(blocker: Mapping[str, Any]) -> str | None:
@@ -103,11 +116,21 @@ def _earlier(count: int) -> str:
     return "the blocker before it is" if count == 1 else f"the {count} blockers before it are"
 
 
-def _unexplained(blocker: Mapping[str, Any]) -> Finding:
-    """A failure the trace has no finding for: what the error itself says."""
+def _unexplained(blocker: Mapping[str, Any], *, is_shown: bool) -> Finding:
+    """A failure that is tied to no finding: what the error itself says.
+
+    Args:
+        blocker: the failure.
+        is_shown: the trace has findings of this kind, but does not tell which one failed.
+    """
     line = str(blocker.get("error_line") or "unknown error")
     explanation = explain_error(line)
     count = blocker.get("count")
+    reason = (
+        "the trace alone does not tell which of its findings that is"
+        if is_shown
+        else "nothing in the trace shows it"
+    )
     return Finding(
         rule=_rule_of(blocker) or "unknown",
         confidence="confirmed",
@@ -122,7 +145,7 @@ def _unexplained(blocker: Mapping[str, Any]) -> Finding:
         idle_ns=None,
         position=None,
         remedy=str(blocker.get("hint") or explanation.hint),
-        note=f"The capture failed here, and nothing in the trace shows it: {line}",
+        note=f"The capture failed here, and {reason}: {line}",
     )
 
 

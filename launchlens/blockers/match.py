@@ -60,7 +60,7 @@ def event_place(event: Mapping[str, Any]) -> Place:
     return Place(str(source) if source else None, event.get("function"), stack)
 
 
-_DIRECTIONS: tuple[str, ...] = ("htod", "dtoh", "sync")
+_DIRECTIONS: tuple[str, ...] = ("htod", "dtoh", "sync", "query")
 
 
 def _direction(hits: Hits) -> int | None:
@@ -69,6 +69,8 @@ def _direction(hits: Hits) -> int | None:
         return 0
     if hits.kinds.startswith("DtoH"):
         return 1
+    if "Query" in hits.kinds:
+        return 3
     return 2 if hits.kinds.endswith("Synchronize") else None
 
 
@@ -80,6 +82,8 @@ def _fits(call: tuple[int, int], event: Mapping[str, Any]) -> bool:
     """
     direction, size = _DIRECTIONS[call[0]], call[1]
     kind, told = event.get("kind"), event.get("bytes")
+    if str(event.get("op")).endswith(".query"):
+        return direction == "query"
     if kind == "sync" and str(event.get("op")).startswith("aten."):
         # A waiting operator reads its number back; it calls no synchronize of its own.
         return direction == "dtoh" and (size in _SYNC_SIZES if told is None else told == size)

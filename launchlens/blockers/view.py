@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from launchlens.model.figures import Step
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +154,12 @@ def make_view(trace: Trace, steps: Sequence[Step]) -> View:
 def _step_rows(trace: Trace, steps: Sequence[Step], thread: Rows) -> tuple[Rows, Rows]:
     """API rows that start inside each step, both ends included (docs/definitions.md)."""
     first, last = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
+    bounds = {
+        one: [int(np.searchsorted(trace.api.thread, np.int32(one), side=s)) for s in _SIDES]
+        for one in np.unique(thread).tolist()
+    }
     for i, step in enumerate(steps):
-        low = int(np.searchsorted(trace.api.thread, thread[i], side="left"))
-        high = int(np.searchsorted(trace.api.thread, thread[i], side="right"))
+        low, high = bounds[int(thread[i])]
         start = trace.api.start_ns[low:high]
         first[i] = low + np.searchsorted(start, step.start_ns, side="left")
         last[i] = low + np.searchsorted(start, step.end_ns, side="right")

@@ -43,11 +43,14 @@ def analyze(
 
     conditions = parse_conditions(fail_on)
     loaded = load(trace, Choices(phase.value, step, skip, whole, nsys))
-    write(_render(loaded, report_format, output, verbose=verbose), output)
+    write(render_loaded(loaded, report_format, output, verbose=verbose), output)
     check_analysis(conditions, loaded.analysis)
 
 
-def _render(loaded: Loaded, report_format: Format, output: Path | None, *, verbose: bool) -> str:
+def render_loaded(
+    loaded: Loaded, report_format: Format, output: Path | None, *, verbose: bool
+) -> str:
+    """One trace as text in one of the formats."""
     analysis = loaded.analysis
     if report_format is Format.json:
         from launchlens.render.json_report import render_json

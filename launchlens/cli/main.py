@@ -9,6 +9,7 @@ import typer
 
 from launchlens.cli.analyze import analyze
 from launchlens.cli.diff import diff
+from launchlens.cli.profile import profile
 from launchlens.cli.schema import schema
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError
 
@@ -39,6 +40,7 @@ def _root(
 
 app.command()(analyze)
 app.command()(diff)
+app.command()(profile)
 app.command()(schema)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from launchlens.model.figures import Analysis, Group
 from launchlens.model.timeline import Timeline
-from launchlens.render.format import analysis_sentence, format_value
+from launchlens.render.format import analysis_sentence
 from launchlens.render.html_charts import gap_histogram_charts
 from launchlens.render.html_figures import Series, bars_by_category
 from launchlens.render.html_modules import module_chart
 from launchlens.render.html_page import FactsView, FigureView, Page, SectionView, Tile, TileValue
 from launchlens.render.html_palette import BUSY_COLOUR, GAP_CAUSES, side_colour
 from launchlens.render.html_sections import finding_view, timeline_section, trace_entries
-from launchlens.render.html_tables import group_table, kernel_table, step_table
+from launchlens.render.html_tables import group_table, group_value, kernel_table, step_table
 from launchlens.render.terminal_analysis import FIGURES
 
 _TILES = (
@@ -27,12 +27,13 @@ _MOST = 12
 
 def analysis_page(analysis: Analysis, timelines: Sequence[Timeline]) -> Page:
     """The page's records: a section for each group of steps, then the recording itself."""
-    blocks = [_group_section(group, i) for i, group in enumerate(analysis.summary)]
+    blocks = [_figures_section(group, i) for i, group in enumerate(analysis.summary)]
     if timelines:
         blocks.insert(min(1, len(blocks)), timeline_section(timelines))
     modules = module_chart(timelines)
     if modules:
         blocks.append(SectionView("modules-section", "Modules", figures=(modules,)))
+    blocks += [_work_section(group, i) for i, group in enumerate(analysis.summary)]
     if analysis.findings:
         views = tuple(finding_view(finding) for finding in analysis.findings)
         title = "What stands in the way of a CUDA graph"
@@ -56,34 +57,48 @@ def analysis_page(analysis: Analysis, timelines: Sequence[Timeline]) -> Page:
 
 def _tiles(group: Group) -> tuple[Tile, ...]:
     return tuple(
-        Tile(title, (TileValue("median", format_value(group.metrics[name].median, unit)),))
+        Tile(
+            title,
+            (TileValue("median", group_value(group, name, group.metrics[name].median, unit)),),
+        )
         for name, title, unit in _TILES
         if name in group.metrics
     )
 
 
-def _group_section(group: Group, index: int) -> SectionView:
-    where = f"process {group.pid}" + ("" if group.device is None else f", device {group.device}")
-    notes = [f"{group.engine}, {where}."]
+def _figures_section(group: Group, index: int) -> SectionView:
+    """What a step of the group costs: time by cause, then every figure."""
+    notes = [f"Steps recognized by: {group.engine}; {_where(group)}."]
     if group.bound:
         notes.append(f"By the causes of its gaps the step is {group.bound}.")
-    figures = [
-        figure for figure in (_idle_figure(group, index), _kernel_figure(group, index)) if figure
-    ]
-    if group.gap_histogram:
-        histogram = [(group.phase, group.gap_histogram, group.steps)]
-        figures += gap_histogram_charts(histogram, f"-{index}")
+    idle = _idle_figure(group, index)
     titles = {name: (title, unit) for name, title, unit in FIGURES}
-    tables = [group_table(group, titles)]
-    if group.kernels:
-        tables.append(kernel_table(group))
     return SectionView(
         f"group-{index}",
         f"{group.phase.capitalize()} steps",
         (" ".join(notes),),
-        figures=tuple(figures),
-        tables=tuple(tables),
+        figures=(idle,) if idle else (),
+        tables=(group_table(group, titles),),
     )
+
+
+def _work_section(group: Group, index: int) -> SectionView:
+    """What the steps ran, and how long the GPU stood idle in between."""
+    figures = [figure for figure in (_kernel_figure(group, index),) if figure]
+    if group.gap_histogram:
+        histogram = [(group.phase, group.gap_histogram, group.steps)]
+        figures += gap_histogram_charts(histogram, f"-{index}")
+    return SectionView(
+        f"work-{index}",
+        f"Kernels and gaps of {group.phase} steps",
+        (_where(group).capitalize() + ".",),
+        figures=tuple(figures),
+        tables=(kernel_table(group),) if group.kernels else (),
+    )
+
+
+def _where(group: Group) -> str:
+    return f"process {group.pid}" + ("" if group.device is None else f", device {group.device}")
 
 
 def _idle_figure(group: Group, index: int) -> FigureView | None:

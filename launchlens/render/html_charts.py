@@ -10,6 +10,7 @@ from launchlens.render.format import format_value, gap_bin_label
 from launchlens.render.html_figures import (
     Series,
     bars_by_category,
+    capitalized,
     columns_by_category,
     side_series,
 )
@@ -41,11 +42,16 @@ def idle_chart(comparison: Comparison, phase: PhaseComparison, index: int) -> Fi
         values = row_values(phase, f"gaps_ns.{cause}")
         if values and any(values):
             series.append(Series(cause.replace("_", "-"), colour, values, words))
+    caption = [
+        "Traced. Each part is its own median over the steps, so the parts need not sum to the "
+        "median step."
+    ]
+    notes = dict.fromkeys(row.note for row in phase.rows if row.metric == "busy_ns" and row.note)
+    caption += [capitalized(note) + "." for note in notes]
     return bars_by_category(
         f"idle-{index}",
         f"Where a {phase.phase} step's time goes on the GPU",
-        "Traced. Each part is its own median over the steps, so the parts need not sum to the "
-        "median step.",
+        " ".join(caption),
         names,
         series,
         unit="ns",

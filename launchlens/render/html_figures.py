@@ -232,6 +232,11 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def capitalized(title: str) -> str:
+    """A title that begins a cell or sentence: its first letter large, the others as they are."""
+    return title[:1].upper() + title[1:]
+
+
 def side_series(
     names: Sequence[str], values: Sequence[Sequence[float | int | None]]
 ) -> list[Series]:

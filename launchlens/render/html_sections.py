@@ -9,7 +9,7 @@ from launchlens.model.figures import Finding, TraceInfo
 from launchlens.model.timeline import Timeline
 from launchlens.render import html_charts as charts
 from launchlens.render.format import format_cell, format_value
-from launchlens.render.html_figures import shorten
+from launchlens.render.html_figures import capitalized, shorten
 from launchlens.render.html_modules import module_chart
 from launchlens.render.html_page import (
     FactsView,
@@ -20,7 +20,6 @@ from launchlens.render.html_page import (
     TileValue,
 )
 from launchlens.render.html_tables import (
-    capitalized,
     kernel_change_table,
     metric_table,
     request_table,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from launchlens.model.comparison import Cell, Comparison, KernelChanges, Row
 from launchlens.model.figures import Analysis, Group
@@ -13,6 +14,7 @@ from launchlens.render.format import (
     format_value,
     format_verdict,
 )
+from launchlens.render.html_figures import capitalized
 from launchlens.render.html_page import CellView, Head, RowView, TableView
 
 #: With more candidates than this, value, change and verdict share one column.
@@ -33,10 +35,22 @@ def metric_table(
     return TableView(
         caption,
         _metric_heads(names, separate=separate),
-        tuple(_metric_row(row, names, separate=separate) for row in rows),
+        _notes_once([_metric_row(row, names, separate=separate) for row in rows]),
         stack=True,
         folded=folded,
     )
+
+
+def _notes_once(rows: Sequence[RowView]) -> tuple[RowView, ...]:
+    """A note that many rows share stands whole at the first of them."""
+    seen: set[str] = set()
+    kept = []
+    for row in rows:
+        repeated = row.note in seen
+        if row.note:
+            seen.add(row.note)
+        kept.append(replace(row, note="the note above holds here too") if repeated else row)
+    return tuple(kept)
 
 
 def _metric_heads(names: Sequence[str], *, separate: bool) -> tuple[tuple[Head, ...], ...]:
@@ -81,11 +95,6 @@ def _value_cell(row: Row, cell: Cell, label: str, style: str = "") -> CellView:
         style = f"{style} unknown".strip()
     note = ", ".join(note for note in notes if note)
     return CellView(format_cell(row, cell), label, style, "", note or None)
-
-
-def capitalized(title: str) -> str:
-    """A title that begins a cell: its first letter large, the others as they are."""
-    return title[:1].upper() + title[1:]
 
 
 def kernel_change_table(changes: KernelChanges, baseline: str) -> TableView | None:
@@ -180,13 +189,17 @@ def group_table(group: Group, titles: dict[str, tuple[str, str]]) -> TableView:
     """
     rows = []
     for name, stat in group.metrics.items():
-        title, unit = titles.get(name, (name, _unit_of(name)))
+        title, unit = titles.get(name, (name.removesuffix("_ns").replace("_", " "), _unit_of(name)))
         values = (stat.median, stat.p10, stat.p90, stat.p99)
         cells = [
-            CellView(format_value(value, unit), label, "unknown" if value is None else "")
+            CellView(
+                group_value(group, name, value, unit), label, "unknown" if value is None else ""
+            )
             for label, value in zip(("Median", "p10", "p90", "p99"), values, strict=True)
         ]
-        interval = format_interval(stat.ci_low, stat.ci_high, unit)
+        interval = ""
+        if stat.ci_low != stat.ci_high:
+            interval = format_interval(stat.ci_low, stat.ci_high, unit)
         cells.insert(1, CellView(interval, "95% interval of the median"))
         rows.append(RowView(capitalized(title), tuple(cells)))
     labels = ("Median", "95% interval of the median", "p10", "p90", "p99")
@@ -194,6 +207,12 @@ def group_table(group: Group, titles: dict[str, tuple[str, str]]) -> TableView:
     return TableView(
         caption, ((Head("Metric", style="text"), *map(Head, labels)),), tuple(rows), stack=True
     )
+
+
+def group_value(group: Group, name: str, value: float | int | None, unit: str) -> str:
+    """A group's figure as text. A graph span counts as busy throughout: idle is a lower bound."""
+    bound = name.startswith("idle") and group.graph_tracing in ("graph", "mixed")
+    return ("≥ " if bound and value is not None else "") + format_value(value, unit)
 
 
 def step_table(analysis: Analysis) -> TableView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from launchlens.render.format import format_ns, plain
+from launchlens.render.format import format_cell, plain
 
 if TYPE_CHECKING:
     from launchlens.model.comparison import Cell, Comparison, PhaseComparison, Row
@@ -56,11 +56,13 @@ def step_chart(comparison: Comparison) -> str:
 def _bars(rows: dict[str, Row], index: int, shortest_ns: float) -> list[str]:
     bars, at_us = [], 0
     for metric, title, tag in _PARTS:
-        cell = _cell(rows, metric, index)
-        if cell is None or cell.value is None or cell.value <= 0 or cell.value < shortest_ns:
+        row, cell = rows.get(metric), _cell(rows, metric, index)
+        if row is None or cell is None or cell.value is None or cell.value <= 0:
+            continue
+        if cell.value < shortest_ns:
             continue
         end_us = at_us + max(round(cell.value / 1000), 1)
-        bars.append(f"    {title} {format_ns(cell.value)} :{tag}, {at_us}, {end_us}")
+        bars.append(f"    {title} {format_cell(row, cell)} :{tag}, {at_us}, {end_us}")
         at_us = end_us
     return bars
 

@@ -94,7 +94,8 @@ def _render_series(series: TrendSeries) -> str:
     if not known:
         return f"{head}\n  {sparkline(values)}  {UNKNOWN} in all {len(values)} runs"
     low, high = format_value(min(known), unit), format_value(max(known), unit)
-    line = f"  {sparkline(values)}  {low} to {high}, {len(values)} runs"
+    runs = "1 run" if len(values) == 1 else f"{len(values)} runs"
+    line = f"  {sparkline(values)}  {low} to {high}, {runs}"
     hidden = len(values) - _LAST_POINTS
     rows = [f"  … {hidden} older"] if hidden > 0 else []
     rows += [_render_point(point, unit) for point in series.points[-_LAST_POINTS:]]
@@ -103,10 +104,10 @@ def _render_series(series: TrendSeries) -> str:
 
 def _render_point(point: TrendPoint, unit: str) -> str:
     commit = (point.git_commit or "")[:_HASH] or "no commit"
-    dirty = "+" if point.git_dirty else " "
+    commit = plain(commit) + ("+" if point.git_dirty else "")
     value = format_value(point.value, unit)
     change = ""
     if point.relative is not None:
         plus = "+" if point.relative > 0 else ""
         change = f"  {plus}{signed(100 * point.relative, '.1f')}%"
-    return f"  {point.created[:10]}  {plain(commit):<9}{dirty} {value:>12}{change}"
+    return f"  {point.created[:10]}  {commit:<9} {value:>12}{change}"

@@ -120,13 +120,15 @@ def resolve_run(root: Path, reference: str) -> StoredRun:
     Args:
         root: the runs root.
         reference: a run's name, its unique beginning, its last three characters, "latest"
-            (the newest complete run), or the path of a run folder.
+            (the newest complete run), the path of a run folder, or the path of another root
+            (its newest complete run).
 
     Raises:
         StoreError: no run or several are meant; the message names them.
     """
     if (Path(reference) / RUN_FILE).is_file():
         return load_run(Path(reference))
+    root, reference = _other_root(root, reference)
     listed = list_runs(root)
     if reference == LATEST:
         complete = [row.id for row in listed if row.status == "complete" and not row.missing]
@@ -159,6 +161,7 @@ def resolve(root: Path, reference: str) -> StoredVariant:
         StoreError: no variant or several are meant.
     """
     name, _, variant = reference.partition(":")
+    root, name = _other_root(root, name)
     if name == LATEST and variant:
         for row in list_runs(root):
             if row.status == "complete" and variant in row.variants and not row.missing:
@@ -208,6 +211,13 @@ def remove_run(root: Path, reference: str) -> str:
     with open_database(root) as db, writing(db):
         db.table("runs").delete_where("id = ?", [row.id])
     return row.id
+
+
+def _other_root(root: Path, name: str) -> tuple[Path, str]:
+    """A path of a runs root stands for its newest run."""
+    if name and (Path(name) / DATABASE).is_file():
+        return Path(name), LATEST
+    return root, name
 
 
 def _run_row(root: Path, row: dict[str, Any]) -> RunRow:

@@ -63,7 +63,7 @@ def _facts(db: sqlite3.Connection, schema: Schema) -> Facts:
     kinds = {_int(i): str(n) for i, n in rows("ENUM_CUDA_MEM_KIND", "id", "label")}
     return Facts(
         gpus,
-        system.get("NvDriverVersion") or None,
+        _driver(system.get("NvDriverVersion")),
         _cuda_version(system.get("CudaDriverVersion")),
         mode.lower() if mode else None,
         None if traced is None else traced.lower() == "true",
@@ -103,3 +103,8 @@ def _cuda_version(number: str | None) -> str | None:
 
 def _int(value: object) -> int:
     return value if isinstance(value, int) else -1
+
+
+def _driver(version: str | None) -> str | None:
+    """Driver version; nsys writes "0" on machines without one."""
+    return version if version and version != "0" else None

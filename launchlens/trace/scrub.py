@@ -141,6 +141,11 @@ def strip_folders(text: str) -> str:
     return _FOLDERS.sub("", text)
 
 
+def mask_folders(payload: bytes) -> bytes:
+    """Bytes of the same length in which the folders of every absolute path are masked."""
+    return _FOLDER_BYTES.sub(lambda m: b"/" + b"_" * (len(m[0]) - 2) + b"/", payload)
+
+
 def _columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     return {
@@ -237,7 +242,7 @@ def _rewrite_texts(connection: sqlite3.Connection, columns: dict[str, list[str]]
 
 def _scrub_value(value: str | bytes) -> str | bytes:
     if isinstance(value, bytes):
-        return _FOLDER_BYTES.sub(lambda m: b"/" + b"_" * (len(m[0]) - 2) + b"/", value)
+        return mask_folders(value)
     if len(_ASSIGNMENT.findall(value)) >= _ENVIRONMENT_SIZE or _TOKENS.search(value):
         return ""
     return strip_folders(value)

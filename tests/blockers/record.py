@@ -3,9 +3,10 @@
     NSYS=/path/to/nsys python tests/blockers/record.py OUT [--jobs 8] [--only NAME ...] [--stacks]
 
 For each program: an nsys trace of three eager steps, exported to SQLite, scrubbed, without the
-tables that no one needs, compressed with xz; and a real capture attempt in a process of its own.
+tables that no one needs, compressed with xz; a real capture attempt; and what the harness's
+dispatch mode sees in a step; each in a process of its own.
 Writes `OUT/blocker-programs.tar` (NAME.sqlite.xz for each program) and `OUT/captures.json`
-(status, first error line and source line for each, plus versions). With `--stacks` the
+(status, first error line and source line for each, dispatch events, versions). With `--stacks` the
 programs that have a finding are recorded once more with call stacks (NAME.stacks.sqlite.xz).
 """
 
@@ -91,6 +92,28 @@ def shrink(path):
     connection.close()
 
 
+def stack_sample(path, scrub):
+    """How this nsys lays out Python stacks: rows and one payload, for the decoder's tests."""
+    with sqlite3.connect(path) as connection:
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        marks = (
+            "SELECT binaryData FROM NVTX_EVENTS WHERE binaryData IS NOT NULL AND domainId IN "
+            "(SELECT domainId FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId "
+            "WHERE eventType = 75 AND COALESCE(text, value) LIKE 'Python Backtrace%')"
+        )
+        try:
+            payloads = connection.execute(marks).fetchall()
+            chains = connection.execute("SELECT count(*) FROM CUDA_CALLCHAINS").fetchone()[0]
+            schemas = connection.execute("SELECT * FROM NVTX_PAYLOAD_SCHEMAS").fetchall()
+            entries = connection.execute("SELECT * FROM NVTX_PAYLOAD_SCHEMA_ENTRIES").fetchall()
+        except sqlite3.OperationalError as error:
+            return {"stacks": str(error)}
+    first = payloads[0][0] if payloads else b""
+    masked = scrub.mask_folders(first if isinstance(first, bytes) else first.encode())
+    shown = {"payloads": len(payloads), "chains": chains, "first_payload": masked.hex()}
+    return {"stacks": shown | {"schemas": schemas, "entries": entries}}
+
+
 def record(nsys, scrub, name, folder, stacks):
     suffix = ".stacks" if stacks else ""
     report = folder / f"{name}{suffix}.nsys-rep"
@@ -103,19 +126,21 @@ def record(nsys, scrub, name, folder, stacks):
     )
     if not export(nsys, report, sqlite):
         return {"error": (run.stdout + run.stderr)[-1500:]}
+    shrink(sqlite)
+    sample = stack_sample(sqlite, scrub) if stacks else {}
     scrub.scrub_trace(sqlite, clean)
-    shrink(clean)
     secrets = scrub.find_secrets(clean)
     if secrets:
         return {"error": f"still holds secrets: {secrets[:3]}"}
     packed = folder / f"{clean.name}.xz"
     packed.write_bytes(lzma.compress(clean.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
-    return {"file": packed.name, "bytes": packed.stat().st_size}
+    return {"file": packed.name, "bytes": packed.stat().st_size, **sample}
 
 
-def attempt(name):
+def ask(name, mode):
+    """One line of JSON from the program: what a capture attempt or the harness's mode says."""
     run = subprocess.run(
-        [sys.executable, RUNNER, name, "--capture"],
+        [sys.executable, RUNNER, name, mode],
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
@@ -165,11 +190,13 @@ def main():
                 traces[f"{n}.stacks"] = pool.submit(
                     run_safely, record, nsys, scrub, n, folder, True
                 )
-        captures = {n: pool.submit(run_safely, attempt, n) for n in names}
+        captures = {n: pool.submit(run_safely, ask, n, "--capture") for n in names}
+        events = {n: pool.submit(run_safely, ask, n, "--dispatch") for n in names}
         result = {
             "versions": versions(nsys),
             "traces": {n: f.result() for n, f in traces.items()},
             "captures": {n: f.result() for n, f in captures.items()},
+            "events": {n: f.result().get("events", []) for n, f in events.items()},
         }
         with tarfile.open(arguments.out / "blocker-programs.tar", "w") as tar:
             for packed in sorted(folder.glob("*.xz")):

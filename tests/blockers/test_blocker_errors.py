@@ -3,7 +3,6 @@
 import ctypes
 from pathlib import Path
 
-
 import pytest
 
 from launchlens.blockers import RULES, explain_error

@@ -166,3 +166,22 @@ def test_a_capture_that_succeeds_does_not_clear_what_fails_silently():
         "stale-input": "suspected",
         "dtoh-sync": "cleared",
     }
+
+
+def test_error_900_is_tied_to_the_only_finding_it_can_mean():
+    calls = [launch(10), call("cudaDeviceSynchronize", 50, 90), launch(100)]
+    text = "CUDA error: operation not permitted when stream is capturing"
+    attempt = {"status": "failed", "source": "model.py:9", "error_line": text}
+    (finding,) = find_blockers(*draw(calls), attempt=attempt)
+    assert (finding.rule, finding.confidence, finding.source) == (
+        "explicit-sync",
+        "confirmed",
+        "model.py:9",
+    )
+
+
+def test_an_error_that_several_findings_allow_is_not_guessed(gemma):
+    attempt = {"status": "failed", "source": "modeling_gemma3n.py:1727", "error_line": REFUSED}
+    findings = find_blockers(*gemma, attempt=attempt)
+    assert [f.confidence for f in findings] == ["confirmed", "likely", "likely", "suspected"]
+    assert "does not tell which of its findings" in findings[0].note

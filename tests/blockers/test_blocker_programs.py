@@ -24,6 +24,7 @@ NAMES = sorted(p.stem for p in (HERE / "programs").glob("*.py") if not p.stem.st
 NOT_RECORDED = "not recorded yet: run tests/blockers/record.py on a machine with a GPU"
 # A synchronize and a query leave a native stack; work on a stream, a sequence or an input do not.
 LINES_KNOWN = {"pageable-htod", "dtoh-sync", "explicit-sync"}
+EVENTS_KNOWN = {*LINES_KNOWN, "slow-pinned-htod", "stale-input", "event-query"}
 
 
 def program(name):
@@ -92,7 +93,9 @@ def test_its_trace_gives_the_expected_findings_and_no_other(name):
     expected = program(name)[0]["EXPECT"]
     for one in expected:
         # Lines of one function with the same bytes are one finding.
-        alike = [e for e in expected if all(e.get(k) == one.get(k) for k in ("rule", "bytes", "kinds"))]
+        alike = [
+            e for e in expected if all(e.get(k) == one.get(k) for k in ("rule", "bytes", "kinds"))
+        ]
         total = sum(f.count_per_step for f in findings if matches(f, one))
         assert total == sum(e["count_per_step"] for e in alike), (one, findings)
     strays = [f for f in findings if not any(matches(f, one) for one in expected)]
@@ -107,6 +110,21 @@ def test_its_stacks_give_the_source_lines(name):
     stacks = read_stacks(path)
     trace = read_trace(path)
     findings = find_blockers(trace, summarize(trace).steps, stacks=stacks)
+    for one in expected:
+        known = {line for f in findings if matches(f, one) for line in source_lines(f.source)}
+        assert f"{name}.py:{line_of(lines, one['line_marker'])}" in known, findings
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("clean_")])
+def test_dispatch_events_give_the_source_lines(name):
+    found, lines = program(name)
+    path = RECORDED / "captures.json"
+    if not path.exists():
+        pytest.skip(NOT_RECORDED)
+    expected = [e for e in found["EXPECT"] if set(rules_of(e)) & EVENTS_KNOWN]
+    trace = read_trace(recorded(name))
+    events = json.loads(path.read_text())["events"][name]
+    findings = find_blockers(trace, summarize(trace).steps, dispatch_events=events)
     for one in expected:
         known = {line for f in findings if matches(f, one) for line in source_lines(f.source)}
         assert f"{name}.py:{line_of(lines, one['line_marker'])}" in known, findings

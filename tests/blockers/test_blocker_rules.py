@@ -1,5 +1,7 @@
 """Each rule on a trace drawn by hand: what it finds, and what it leaves alone."""
 
+from pathlib import Path
+
 import pytest
 from drawn_traces import call, draw, dtoh, htod, kernel, launch, shift, step
 
@@ -292,3 +294,9 @@ def test_kernels_are_named_shortly():
     assert short_kernel("nvjet_sm90_tst") == "nvjet_sm90_tst"
     assert len(short_kernel("x" * 5000)) <= 60
     assert kernel("k", 0, 1).name == "k"
+
+
+def test_every_rule_has_a_section_in_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "blockers.md").read_text()
+    for rule in RULES:
+        assert f"\n### {rule.id}\n" in page

@@ -190,7 +190,9 @@ def export(path, *, blob=b"", as_text=False):
         connection.execute("INSERT INTO NVTX_PAYLOAD_SCHEMAS VALUES (?,?,?,?,?,?,?,?)", row)
     for e in entries:
         row = (e.domain_id, e.schema_id, e.index, e.flags, e.kind, e.name, None, e.detail, e.offset)
-        connection.execute("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (?,?,?,?,?,?,?,?,?)", row)
+        connection.execute(
+            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (?,?,?,?,?,?,?,?,?)", row
+        )
     blob = blob or packed_stack
     payload = blob.hex() if as_text else blob
     event = "INSERT INTO NVTX_EVENTS VALUES (?, NULL, ?, NULL, ?, ?, ?, ?)"

@@ -9,8 +9,6 @@ import time
 import pytest
 from fake_github import HEAD, TOKEN, FakeGitHub
 
-pytest.importorskip("github", reason="needs PyGithub (extra: github)")
-
 from launchlens.capture.ghtoken import read_gh_token
 from launchlens.errors import UsageError
 from launchlens.github import ForgeError, find_token, hostname_of, make_marker, post_comment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import shutil
 import struct
 import zlib
@@ -117,12 +118,12 @@ def at_lane(driver, title, share):
     ActionChains(driver, duration=20).move_to_element_with_offset(element, x, y).perform()
 
 
-def test_no_console_message_and_no_request(page):
+def test_no_console_message_and_no_request_but_for_the_file(page, report):
     assert [e for e in page.get_log("browser") if e["level"] in ("SEVERE", "WARNING")] == []
-    requests = [e["message"] for e in page.get_log("performance")]
-    sent = [m for m in requests if "Network.requestWillBeSent" in m]
-    assert sent
-    assert all('"url":"file:' in m or '"url":"data:' in m for m in sent)
+    events = [json.loads(e["message"])["message"] for e in page.get_log("performance")]
+    sent = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    ours = [p["request"]["url"] for p in sent if p["documentURL"] == report.as_uri()]
+    assert ours == [report.as_uri()]
 
 
 def test_every_plot_is_drawn_with_its_marks(page):

@@ -201,6 +201,8 @@ def test_references(tmp_path):
     assert found("latest:eager") == f"{new.id}:eager"
     assert found("latest:cudagraph") == f"{old.id}:cudagraph"
     assert found(f"{old.folder}:eager") == f"{old.id}:eager"
+    assert store.resolve(tmp_path / "x", f"{tmp_path}:eager").reference == f"{new.id}:eager"
+    assert store.resolve_run(tmp_path / "x", str(tmp_path)).id == new.id
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
     python _runner.py altup_epsilon --trace      # three steps between cudaProfilerStart and Stop
     python _runner.py altup_epsilon --capture    # one line of JSON: captured or failed, and where
+    python _runner.py altup_epsilon --dispatch   # one line of JSON: what copies or waits, and where
 
 A program has `setup() -> state`, `step(state)`, and the literals EXPECT, CASES and CAPTURE.
-Needs torch and a GPU, nothing of launchlens.
+Needs torch and a GPU; `--dispatch` needs launchlens's harness besides.
 """
 
 import argparse
@@ -57,6 +58,23 @@ def capture(program):
     return {"status": "captured"}
 
 
+def dispatch(program):
+    """The operators of one step that copy or wait, with their source lines, by the harness."""
+    import torch
+
+    sys.path.insert(0, str(HERE.parents[2]))
+    from launchlens.harness.dispatch import Recorder, observe
+
+    state = program.setup()
+    for _ in range(WARMUP):
+        program.step(state)
+    torch.cuda.synchronize()
+    recorder = Recorder(phase="prefill")
+    with observe(None, recorder):
+        program.step(state)
+    return {"events": [event.to_dict() for event in recorder.events]}
+
+
 def describe(error, file_name):
     first = error
     while first.__context__ is not None:
@@ -80,13 +98,14 @@ def main():
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--trace", action="store_true")
     mode.add_argument("--capture", action="store_true")
+    mode.add_argument("--dispatch", action="store_true")
     arguments = parser.parse_args()
     sys.path.insert(0, str(HERE))
     program = importlib.import_module(arguments.program)
     if arguments.trace:
         trace(program)
         return
-    result = capture(program)
+    result = capture(program) if arguments.capture else dispatch(program)
     # A failed capture can leave the context unusable: nothing may run after this line.
     print(json.dumps({"program": arguments.program, **result}), flush=True)
     import os

@@ -1,0 +1,1 @@
+"""``launchlens profile``: plan the child processes, run them, gather what they left."""

@@ -1,0 +1,143 @@
+"""From result files of child processes to `VariantFacts`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from launchlens.model.figures import Phase
+from launchlens.model.measured import (
+    Equivalence,
+    Failure,
+    RequestFigures,
+    Untraced,
+    VariantFacts,
+)
+
+Result = Mapping[str, Any]
+_PHASES: dict[str, Phase] = {"prefill": "prefill", "decode": "decode"}
+
+
+def read_result(path: Path) -> dict[str, Any] | None:
+    """A child's result, None where it wrote none (it was killed, or crashed)."""
+    try:
+        loaded = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return loaded if isinstance(loaded, dict) else None
+
+
+def facts_of(result: Result, *, command: str, versions: Mapping[str, str]) -> VariantFacts:
+    """What the untraced child of a variant found out."""
+    spec, model = result["spec"], result.get("model") or {}
+    environment = result.get("environment") or {}
+    known = {
+        name: str(environment[name])
+        for name in ("torch", "transformers", "cuda", "python")
+        if environment.get(name)
+    }
+    return VariantFacts(
+        model=model.get("name") or spec["model"],
+        variant=spec["variant"],
+        isl=spec["isl"],
+        osl=spec["osl"],
+        batch=spec["batch"],
+        dtype=spec["dtype"],
+        layers_note=model.get("layers_note"),
+        command=command,
+        versions={**known, **versions},
+        untraced=untraced_of(result),
+        requests=requests_of(result),
+        failure=failure_of(result),
+        peak_memory_bytes=result.get("peak_memory_bytes"),
+        graph_memory_bytes=result.get("graph_memory_bytes") or None,
+        capture_ns=_capture_ns(result),
+        captured_phases=tuple(
+            phase for phase, what in (result.get("captured") or {}).items() if what == "captured"
+        ),
+    )
+
+
+def untraced_of(result: Result) -> tuple[Untraced, ...]:
+    """Step times with no profiler in the process, by phase."""
+    from launchlens.metrics.statistics import describe
+
+    return tuple(
+        Untraced(
+            _PHASES.get(phase, "unknown"),
+            describe(timed["samples_ns"], "ns"),
+            tuple(timed["samples_ns"]),
+        )
+        for phase, timed in (result.get("steps") or {}).items()
+        if timed.get("samples_ns")
+    )
+
+
+def requests_of(result: Result) -> tuple[RequestFigures, ...]:
+    """Request-level figures, one for each concurrency that could be run."""
+    return tuple(
+        RequestFigures(
+            isl=r["isl"],
+            osl=r["osl"],
+            concurrency=r["concurrency"],
+            ttft_ns=round(r["ttft_ns"]),
+            itl_ns=None if r.get("itl_ns") is None else round(r["itl_ns"]),
+            latency_ns=round(r["latency_ns"]),
+            requests_per_s=r["requests_per_s"],
+            tokens_per_s=r["tokens_per_s"],
+            repetitions=r["repetitions"],
+        )
+        for r in result.get("requests") or ()
+        if "failure" not in r
+    )
+
+
+def failure_of(result: Result, log: Path | None = None) -> Failure | None:
+    """Why a variant could not be captured (status failed) or run (status error)."""
+    said = result.get("failure")
+    if said:
+        return Failure(
+            said["error_type"],
+            said["error_line"],
+            said.get("source"),
+            said.get("hint"),
+            str(log) if log else None,
+        )
+    error = result.get("error")
+    if error:
+        return Failure(
+            error["type"], error["message"], None, error.get("hint"), str(log) if log else None
+        )
+    return None
+
+
+def _capture_ns(result: Result) -> int | None:
+    """Time to prepare the prefill step (warm-up, capture, compilation); None for eager."""
+    prepared = result.get("prepare_ns") or {}
+    what = (result.get("captured") or {}).get("prefill")
+    if what in (None, "eager"):
+        return None
+    value = prepared.get("prefill")
+    return None if value is None else int(value)
+
+
+def equivalence_of(baseline: Path, candidate: Path) -> tuple[Equivalence, ...]:
+    """A variant's saved outputs beside the baseline's, by dtype and phase."""
+    from launchlens.harness.equivalence import compare_outputs
+
+    if not baseline.exists() or not candidate.exists():
+        return ()
+    differences = compare_outputs(baseline, candidate)
+    several = len({d.phase for d in differences}) > 1
+    return tuple(
+        Equivalence(
+            dtype=f"{d.dtype}, {d.phase}" if several else d.dtype,
+            max_abs_diff=d.max_abs_diff,
+            identical=bool(d.identical),
+            finite=bool(d.baseline_finite) and bool(d.candidate_finite),
+            top1_agreement=d.top1_agreement,
+        )
+        for d in differences
+    )
