@@ -4,6 +4,7 @@
 # OUT receives logs, reports and the run folders (without .nsys-rep), compressed.
 # NSYS may name the nsys to use; PYTHON the interpreter (default python3).
 set -u
+PYTEST_ARGS=${PYTEST_ARGS:-}
 out=$1; shift
 python=${PYTHON:-python3}
 runs=$(mktemp -d)/runs
@@ -20,21 +21,25 @@ timed() { # NAME SECONDS COMMAND...: run with a limit, log, and say how it ended
   echo "$name: exit $? after $((SECONDS - begun)) s"
 }
 
+pack() { # run folders without reports and outputs; done after each part, in case time runs out
+  tar -C "$runs" --exclude='*.nsys-rep' --exclude='*.npz' -cf - . | xz -T0 -2 >"$out/.runs" &&
+    mv "$out/.runs" "$out/runs.tar.xz"
+}
+
 for part in "$@"; do
   case $part in
-    tests) timed tests 280 "$python" -m pytest -m gpu -q -x --no-header -p no:cacheprovider tests/harness tests/capture & ;;
+    tests) timed tests 280 "$python" -m pytest -m gpu -q --no-header $PYTEST_ARGS -p no:cacheprovider tests/harness tests/capture & ;;
     blockers) timed blockers 280 "$python" tests/blockers/record.py "$out/blockers" --jobs 6 --stacks & ;;
     wait) wait ;;
     doctor) timed doctor 90 "$python" -m launchlens doctor ;;
     gemma4) timed gemma4 280 "$python" -m launchlens profile --model gemma-4-E4B-it -v ;;
     gemma4-four) timed gemma4-four 400 "$python" -m launchlens profile --model gemma-4-E4B-it $(variants eager cudagraph breakable piecewise compile-cudagraphs-backend) -v ;;
-    qwen3) timed qwen3 420 "$python" -m launchlens profile --model qwen3-0.6b $(variants "${all_variants[@]}") -v ;;
+    qwen3) timed qwen3 500 "$python" -m launchlens profile --model qwen3-0.6b $(variants "${all_variants[@]}") -v ;;
     requests) timed requests 300 "$python" -m launchlens profile --model gemma-4-E4B-it --isl 25 --osl 5 --concurrency 1,4 $(variants eager breakable) -v ;;
     gemma3n) timed gemma3n 300 "$python" -m launchlens profile --model gemma-3n-E4B-it -v ;;
   esac
+  case $part in gemma* | qwen* | requests*) pack ;; esac
 done
 wait
-find "$runs" -name '*.nsys-rep' -delete
-find "$runs" -name '*.npz' -delete
-tar -C "$runs" -cf - . | xz -T0 -3 >"$out/runs.tar.xz"
+pack
 ls -la "$out"

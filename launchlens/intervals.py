@@ -79,7 +79,8 @@ class Cover:
 
     def length_within(self, start_ns: Int, end_ns: Int) -> Int:
         """Length of the cover inside each window ``[start, end)``, never negative."""
-        return np.maximum(self.length_before(end_ns) - self.length_before(start_ns), 0)
+        within: Int = np.maximum(self.length_before(end_ns) - self.length_before(start_ns), 0)
+        return within
 
 
 @dataclass(frozen=True, slots=True)

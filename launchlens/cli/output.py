@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -29,6 +30,8 @@ def write(text: str, output: Path | None) -> None:
         LaunchlensError: the file cannot be written.
     """
     if output is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # terminals that know no arrows
         sys.stdout.write(text)
         sys.stdout.flush()
         return

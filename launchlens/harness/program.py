@@ -24,6 +24,7 @@ from launchlens.harness.session import (
 )
 from launchlens.harness.spec import RESULT_SCHEMA
 from launchlens.harness.steps import collect_outputs, time_steps, trace_steps
+from launchlens.harness.turn import take_turn
 from launchlens.harness.variants import Context, find_variant
 
 if TYPE_CHECKING:
@@ -74,16 +75,19 @@ def _fill(spec: HarnessSpec, result: dict[str, Any]) -> None:
     if spec.mode == "dispatch":
         _run_dispatch(spec, result, device)
         return
-    built = build_model(spec, device, spec.dtype)
+    with take_turn("build", device, result["notes"]):
+        built = build_model(spec, device, spec.dtype)
     result["model"] = built.facts
     result["notes"].extend(built.notes)
     if device == "cuda":
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     if spec.mode == "attempt":
-        _run_attempt(spec, result, built.module, device)
+        with take_turn("build", device, result["notes"]):
+            _run_attempt(spec, result, built.module, device)
         return
-    outputs = _run_measured(spec, result, built, device)
+    with take_turn("measure", device, result["notes"]):
+        outputs = _run_measured(spec, result, built, device)
     # The first model and its graphs go before others are built.
     del built
     if spec.outputs_path is not None and outputs:

@@ -36,7 +36,7 @@ def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[Ker
 
     kernels = sum(measured.steps[row].kernels or 0 for row in rows.tolist())
     count, total, median = grouped_medians(chunks(), kernels, len(trace.strings))
-    whole = int(total.sum())
+    whole = int(total.sum()) or 1  # kernels of no duration have no share
     order = np.lexsort((np.arange(count.size), -count, -total))
     return tuple(
         KernelRow(
@@ -102,10 +102,12 @@ def gap_followers(
     gaps = measured.device_time.gaps
     picked = np.flatnonzero(chosen & (gaps.kind != GapKind.LEAD_IN))
     labels = [*trace.strings, *_KIND_NAMES.values()]
+    # A group's rows share one device; a gap follows what ran on its GPU.
+    gpu = trace.devices[int(measured.owned.device[rows[0]])].gpu if picked.size else 0
     count, idle, ran = (np.zeros(len(labels), np.int64) for _ in range(3))
     for first in range(0, picked.size, _CHUNK):
         part = picked[first : first + _CHUNK]
-        before = ends.ending_at(gaps.start_ns[part])
+        before = ends.ending_at(gaps.start_ns[part], gpu)
         found = before >= 0
         code = _name_codes(trace, before[found])
         length = (gaps.end_ns[part] - gaps.start_ns[part])[found]
@@ -132,15 +134,26 @@ def _name_codes(trace: Trace, ops: IdColumn) -> IntColumn:
 
 
 class EndOrder:
-    """Finds the operation that ends at an instant; one sort for a whole trace."""
+    """Finds the operation that ends at an instant on a GPU; one sort for each GPU of a trace."""
 
     def __init__(self, trace: Trace) -> None:
-        self._order = np.argsort(trace.ops.end_ns, kind="stable").astype(np.int32)
-        self._ends = trace.ops.end_ns[self._order]
+        self._trace = trace
+        self._made: dict[int, tuple[SmallColumn, IntColumn]] = {}
 
-    def ending_at(self, instants_ns: IntColumn) -> IntColumn:
-        """Row of an operation that ends at each instant, -1 where none does."""
-        if self._ends.size == 0:
+    def ending_at(self, instants_ns: IntColumn, gpu: int) -> IntColumn:
+        """Row of an operation that ends at each instant on this GPU, -1 where none does."""
+        if gpu not in self._made:
+            self._made[gpu] = self._sorted(gpu)
+        order, ends = self._made[gpu]
+        if ends.size == 0:
             return np.full(instants_ns.size, -1, np.int64)
-        at = np.clip(np.searchsorted(self._ends, instants_ns), 0, self._ends.size - 1)
-        return np.where(self._ends[at] == instants_ns, self._order[at], -1)
+        at = np.clip(np.searchsorted(ends, instants_ns), 0, ends.size - 1)
+        return np.where(ends[at] == instants_ns, order[at], -1)
+
+    def _sorted(self, gpu: int) -> tuple[SmallColumn, IntColumn]:
+        ops = self._trace.ops
+        order = np.argsort(ops.end_ns, kind="stable").astype(np.int32)
+        gpu_of = np.array([d.gpu for d in self._trace.devices], np.int64)
+        if (gpu_of != gpu).any():
+            order = order[gpu_of[ops.device[order]] == gpu]
+        return order, ops.end_ns[order]

@@ -149,7 +149,9 @@ def _count_twins_once(
         rows = np.flatnonzero(kind == wanted)
         if rows.size < 2:
             continue
-        thread, start, end = api.thread[rows], api.start_ns[rows], api.end_ns[rows]
+        # int64: thread number times stride leaves int32 behind after two seconds of trace.
+        thread = api.thread[rows].astype(np.int64)
+        start, end = api.start_ns[rows], api.end_ns[rows]
         nested = (thread[1:] == thread[:-1]) & (start[1:] < end[:-1]) & (end[1:] <= end[:-1])
         if not nested.any():
             continue
@@ -160,9 +162,8 @@ def _count_twins_once(
         inside = np.zeros(rows.size, bool)
         inside[1:] = (start - base + thread * stride)[1:] < reach[:-1]
         outer = np.maximum.accumulate(np.where(inside, -1, np.arange(rows.size)))
-        if kind is not None:
-            kind = kind.copy()
-            kind[rows[inside]] = CallKind.OTHER
+        kind = kind.copy()
+        kind[rows[inside]] = CallKind.OTHER
         twins.append((rows[inside], rows[outer[inside]]))
     return kind, twins
 
@@ -170,14 +171,10 @@ def _count_twins_once(
 def _inside_capture(api: ApiTable, kind: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     """Calls on a thread between its BeginCapture and EndCapture."""
     begin, end = kind == CallKind.BEGIN_CAPTURE, kind == CallKind.END_CAPTURE
-    if not begin.any():
-        return np.zeros(kind.size, bool)
-    depth = np.cumsum(begin.astype(np.int32) - end.astype(np.int32))
-    first_of_thread = np.flatnonzero(np.diff(api.thread, prepend=-1))
-    before = np.zeros(kind.size, np.int32)
-    before[first_of_thread[1:]] = depth[first_of_thread[1:] - 1]
-    offset = np.maximum.accumulate(
-        np.where(np.isin(np.arange(kind.size), first_of_thread), np.arange(kind.size), 0)
-    )
-    inside: npt.NDArray[np.bool_] = (depth - before[offset]) > 0
+    inside = np.zeros(kind.size, bool)
+    for thread in np.unique(api.thread[begin]).tolist():
+        low, high = np.searchsorted(api.thread, [thread, thread + 1])
+        depth = np.cumsum(begin[low:high].astype(np.int32) - end[low:high].astype(np.int32))
+        # An EndCapture whose BeginCapture came before the recording closes nothing here.
+        inside[low:high] = depth > np.minimum(np.minimum.accumulate(depth), 0)
     return inside

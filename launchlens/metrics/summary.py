@@ -112,7 +112,7 @@ def summarize_measured(
             steps=measured.steps,
             summary=groups,
             skipped=sum(g.dropped for g in groups),
-            notes=tuple(_notes(measured.steps)),
+            notes=tuple(_notes(trace, measured.steps, groups)),
         ),
         measured,
     )
@@ -159,7 +159,7 @@ def _group(
         steps=len(steps),
         dropped=dropped,
         metrics=_metrics(steps),
-        graph_tracing=_one({s.graph_tracing for s in steps}),
+        graph_tracing=_tracing({s.graph_tracing for s in steps}),
         bound=_bound(steps),
         tokens=_same({s.tokens for s in steps}),
         unknown_reason=next((s.unknown_reason for s in steps if s.unknown_reason), None),
@@ -190,12 +190,18 @@ def _gap(gaps: Gaps | None, cause: str) -> int | None:
     return None if gaps is None else int(getattr(gaps, cause))
 
 
-def _one(values: Iterable[str | None]) -> str | None:
-    """The value all steps share; "mixed" where they differ."""
+def _tracing(values: Iterable[str | None]) -> str | None:
+    """Graph tracing of a group: that of its steps that launch graphs; "mixed" where they differ.
+
+    Steps without graphs hide nothing, so they make no bound of another step's figures.
+    """
     known = {v for v in values if v is not None}
-    if not known:
-        return None
-    return known.pop() if len(known) == 1 else "mixed"
+    if not known or "missing" in known:
+        return "missing" if known else None
+    graphs = known - {"none"}
+    if len(graphs) > 1:
+        return "mixed"
+    return graphs.pop() if graphs else "none"
 
 
 def _bound(steps: Sequence[Step]) -> Bound | None:
@@ -209,7 +215,7 @@ def _same(values: set[int | None]) -> int | None:
     return values.pop() if len(values) == 1 else None
 
 
-def _notes(steps: Sequence[Step]) -> Iterable[str]:
+def _notes(trace: Trace, steps: Sequence[Step], groups: Sequence[Group]) -> Iterable[str]:
     """What a reader must know before trusting the figures."""
     short = [
         s
@@ -225,19 +231,36 @@ def _notes(steps: Sequence[Step]) -> Iterable[str]:
             f"{missing} kernel launches in {len(short)} steps have no kernel row: events were "
             "dropped, or the recording ended first. Busy time is too low and idle too high there."
         )
-    outlier = _first_step_stands_out(steps)
-    if outlier:
-        yield outlier
+    for group in groups:
+        if outlier := _first_step_stands_out(steps, group):
+            yield outlier
+        if group.engine == "whole" and (others := _other_threads(trace, group)):
+            yield (
+                f"process {group.pid}: {others} CUDA calls of threads other than the busiest are "
+                "not in the counts of its window; their work counts as busy."
+            )
 
 
-def _first_step_stands_out(steps: Sequence[Step]) -> str | None:
-    windows = [s.window_ns for s in steps if s.window_ns is not None]
+def _other_threads(trace: Trace, group: Group) -> int:
+    """CUDA calls of the process on other threads than the one with most calls."""
+    numbers = [i for i, p in enumerate(trace.processes) if p.pid == group.pid]
+    calls = np.isin(trace.api.process, numbers)
+    if len(trace.threads) == 1 or not calls.any():
+        return 0
+    return int(calls.sum() - np.bincount(trace.api.thread[calls]).max())
+
+
+def _first_step_stands_out(steps: Sequence[Step], group: Group) -> str | None:
+    """A remark on a group whose first step that counts is far longer than the others."""
+    key = (group.phase, group.pid, group.device)
+    mine = [s for s in steps if (s.phase, s.pid, s.device) == key][group.dropped :]
+    windows = [s.window_ns for s in mine if s.window_ns is not None]
     if len(windows) < 4:
         return None
     rest = float(np.median(windows[1:]))
     if windows[0] < 1.5 * rest:
         return None
     return (
-        f"the first step took {windows[0] / rest:.1f} times the median of the others; "
-        "--skip 1 leaves it out."
+        f"the first {group.phase} step took {windows[0] / rest:.1f} times the median of the "
+        f"others; --skip {group.dropped + 1} leaves it out."
     )

@@ -151,10 +151,10 @@ def _sentence(
     comparison: Comparison, phase: PhaseComparison, rows: dict[str, Row], index: int
 ) -> str:
     side = comparison.sides[index]
-    start = f"{comparison.baseline.label} → {side.short}: "
+    start = f"{plain(comparison.baseline.label)} → {plain(side.short)}: "
     failure = side.facts.failure
     if failure is not None and phase.steps[index] == 0:
-        where = f" at {failure.source}" if failure.source else ""
+        where = f" at {plain(failure.source)}" if failure.source else ""
         return f"{start}could not be captured{where}: {plain(failure.error_line, 160)}"
     parts = []
     kind = f"{phase.phase} step" if phase.phase != "unknown" else "step"
@@ -193,11 +193,12 @@ def analysis_sentence(analysis: Analysis) -> str:
     metrics = group.metrics
     kind = f"{group.phase} step" if group.phase != "unknown" else "step"
     launches = format_value(metrics["launches"].median, "count")
-    start = f"{analysis.trace.label}: {launches} launches per {kind}"
+    start = f"{plain(analysis.trace.label)}: {launches} launches per {kind}"
     idle, window = metrics["idle"].median, metrics["window_ns"].median
     if idle is None or window is None:
         took = format_value(metrics["cpu_ns"].median, "ns")
-        return f"{start}, {took} on the CPU (traced); GPU idle unknown: {group.unknown_reason}"
+        reason = plain(group.unknown_reason or "the trace cannot tell", 400)
+        return f"{start}, {took} on the CPU (traced); GPU idle unknown: {reason}"
     bound = f": {group.bound}" if group.bound else ""
     mark = "≥ " if group.graph_tracing in ("graph", "mixed") else ""
     return (
@@ -242,13 +243,21 @@ def _is_control(character: str) -> bool:
 
 
 def markdown_text(text: str, limit: int = _LONGEST_NAME) -> str:
-    """Foreign text that shows as itself in GitHub's Markdown, also inside a table."""
-    return _MARKDOWN_ACTIVE.sub(lambda m: f"&#{ord(m[0])};", plain(text, limit))
+    """Foreign text that shows as itself in GitHub's Markdown, also inside a table.
+
+    GitHub looks for names to notify in the finished HTML, where an escaped @ is an @ again: a
+    zero-width space after it keeps "@someone" from being one.
+    """
+    return _escaped(plain(text, limit)).replace("&#64;", "&#64;&#8203;")
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN_ACTIVE.sub(lambda m: f"&#{ord(m[0])};", text)
 
 
 def markdown_code(text: str, limit: int = _LONGEST_NAME) -> str:
     """Foreign text as code. An HTML element, since backticks cannot be escaped within backticks."""
-    return f"<code>{markdown_text(text, limit)}</code>"
+    return f"<code>{_escaped(plain(text, limit))}</code>"
 
 
 def html_text(text: str, limit: int = _LONGEST_NAME) -> str:

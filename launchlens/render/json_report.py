@@ -42,9 +42,9 @@ def read_json(text: str, *, named: str) -> Analysis | Comparison:
         "launchlens.analysis/1": "analysis",
         "launchlens.comparison/1": "comparison",
     }
-    if said not in kinds:
+    if not isinstance(said, str) or said not in kinds:
         raise LaunchlensError(
-            f"{named} has schema {said!r}; known: {', '.join(kinds)}.",
+            f"{named} has schema {said!r:.60}; known: {', '.join(kinds)}.",
             hint="Write it with launchlens analyze or diff --format json.",
         )
     try:

@@ -183,7 +183,12 @@ def _gaps(comparison: Comparison) -> str:
     rows = []
     for i, gap in enumerate(sides[0].gap_histogram):
         cells = (s.gap_histogram[i] for s in sides)
-        rows.append([gap_bin_label(gap), *(f"{g.count} · {format_ns(g.total_ns)}" for g in cells)])
+        rows.append(
+            [
+                markdown_text(gap_bin_label(gap)),
+                *(f"{g.count} · {format_ns(g.total_ns)}" for g in cells),
+            ]
+        )
     return table(["gap", *(f"{markdown_text(s.short)}: count · time" for s in sides)], rows)
 
 
@@ -242,7 +247,8 @@ def _group_details(group: Group) -> str:
         blocks.append(table(["the GPU idles after", "gaps", "of runs", "idle"], rows))
     if group.gap_histogram:
         rows = [
-            [gap_bin_label(g), str(g.count), format_ns(g.total_ns)] for g in group.gap_histogram
+            [markdown_text(gap_bin_label(g)), str(g.count), format_ns(g.total_ns)]
+            for g in group.gap_histogram
         ]
         blocks.append(table(["gap", "count", "time"], rows))
     if group.api_calls:

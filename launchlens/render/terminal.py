@@ -5,11 +5,9 @@ Foreign text (kernel names, range texts) is put into `rich.text.Text`, which rea
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -27,42 +25,10 @@ from launchlens.render.format import (
     sentences,
 )
 from launchlens.render.provenance import comparison_provenance
+from launchlens.render.terminal_tables import fits, new_table, to_text
 
 _COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
 _TOP = 10
-
-
-def to_text(parts: Sequence[RenderableType], *, width: int, color: bool = False) -> str:
-    """Render parts as text of at most ``width`` columns, with colour codes or without."""
-    buffer = io.StringIO()
-    console = Console(
-        file=buffer,
-        width=max(width, 40),
-        force_terminal=color,
-        color_system="standard" if color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-    )
-    console.print(Group(*parts))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()).rstrip() + "\n"
-
-
-def new_table(*headers: str, numbers_from: int = 1, title: str | None = None) -> Table:
-    """A plain table whose first columns hold text and the others numbers."""
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left", header_style="bold")
-    table.title_style = "bold"
-    for i, header in enumerate(headers):
-        is_number = i >= numbers_from
-        table.add_column(
-            Text(plain(header, 60)),
-            justify="right" if is_number else "left",
-            overflow="fold",
-            no_wrap=False,
-            min_width=6 if is_number else 12,
-        )
-    return table
 
 
 def render_comparison(
@@ -79,7 +45,9 @@ def render_comparison(
     parts: list[RenderableType] = [Text(s, style="bold") for s in sentences(comparison)]
     for phase in comparison.phases:
         parts += ["", _phase_heading(phase)] if len(comparison.phases) > 1 else [""]
-        parts.append(_metric_table(comparison, phase, verbose=verbose, width=width))
+        table = _metric_table(comparison, phase, verbose=verbose, width=width)
+        narrow = not fits(table, width)
+        parts += _metric_lines(comparison, phase, verbose=verbose) if narrow else [table]
         parts += _row_notes(phase.rows, verbose=verbose)
     parts += _requests(comparison)
     parts += _equivalence(comparison)
@@ -133,6 +101,21 @@ def _metric_table(
     return table
 
 
+def _metric_lines(
+    comparison: Comparison, phase: PhaseComparison, *, verbose: bool
+) -> list[RenderableType]:
+    """The metric table for terminals too narrow for it: a block of lines for each metric."""
+    lines: list[RenderableType] = []
+    for row in shown_rows(phase, verbose=verbose):
+        lines.append(Text(row.title, style="bold"))
+        for side, cell in zip(comparison.sides, row.cells, strict=True):
+            words = [format_cell(row, cell), format_change(row, cell), format_verdict(cell.verdict)]
+            said = ", ".join(word for word in words if word)
+            style = _COLOURS.get(cell.verdict, "")
+            lines.append(Text(f"  {plain(side.short)}: {said}", style=style))
+    return lines
+
+
 def _row_notes(rows: Sequence[Row], *, verbose: bool) -> list[RenderableType]:
     notes: dict[str, list[str]] = {}
     for row in rows:
@@ -151,7 +134,7 @@ def _requests(comparison: Comparison) -> list[RenderableType]:
         for r in side.facts.requests:
             table.add_row(
                 str(r.concurrency),
-                Text(side.short),
+                Text(plain(side.short)),
                 format_ns(r.ttft_ns),
                 format_value(r.itl_ns, "ns"),
                 format_ns(r.latency_ns),
@@ -165,7 +148,7 @@ def _requests(comparison: Comparison) -> list[RenderableType]:
 
 def _equivalence(comparison: Comparison) -> list[RenderableType]:
     lines = [
-        Text(f"{side.short}: {describe_equivalence(e)}")
+        Text(f"{plain(side.short)}: {describe_equivalence(e)}")
         for side in comparison.candidates
         for e in side.facts.equivalence
     ]
@@ -191,7 +174,7 @@ def _findings(comparison: Comparison) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for side in comparison.sides:
         if side.findings:
-            parts += ["", Text(f"Capture blockers, {side.short}", style="bold")]
+            parts += ["", Text(f"Capture blockers, {plain(side.short)}", style="bold")]
             parts += [Text(describe_finding(f)) for f in side.findings]
     return parts
 
@@ -202,7 +185,8 @@ def describe_finding(f: object) -> str:
 
     assert isinstance(f, Finding)
     count = format_value(f.count_per_step, "count")
-    what = ", ".join(x for x in (f.kinds, None if f.bytes is None else f"{f.bytes} bytes") if x)
+    kinds = plain(f.kinds) if f.kinds else None
+    what = ", ".join(x for x in (kinds, None if f.bytes is None else f"{f.bytes} bytes") if x)
     where = f" at {plain(f.source)}" if f.source else ""
     return f"{count} × {f.title}{f' ({what})' if what else ''}{where}: {f.rule}, {f.confidence}"
 
@@ -223,7 +207,7 @@ def _footer(comparison: Comparison) -> str:
     steps = joined([str(n) for n in phase.steps])
     dropped = sum(phase.dropped)
     left_out = f", {joined([str(n) for n in phase.dropped])} dropped" if dropped else ""
-    facts = "; ".join(f"{k} {v}" for k, v in comparison_provenance(comparison)[:4])
+    facts = "; ".join(f"{k} {plain(v)}" for k, v in comparison_provenance(comparison)[:4])
     return f"Medians over {steps} steps{left_out}. {facts}."
 
 
@@ -235,19 +219,20 @@ def _details(comparison: Comparison) -> list[RenderableType]:
             parts += ["", *_kernel_changes(changes)]
     for side in comparison.sides:
         if side.gap_histogram:
-            table = new_table("gap", "count", "time", title=f"Gaps, {side.short}")
+            table = new_table("gap", "count", "time", title=f"Gaps, {plain(side.short)}")
             for gap in side.gap_histogram:
                 table.add_row(gap_bin_label(gap), str(gap.count), format_ns(gap.total_ns))
             parts += ["", table]
         if side.gap_followers:
-            table = new_table("after", "gaps", "idle", "runs", title=f"Idle after, {side.short}")
+            title = f"Idle after, {plain(side.short)}"
+            table = new_table("after", "gaps", "idle", "runs", title=title)
             for f in side.gap_followers[:_TOP]:
                 name = Text(plain(f.name, 90))
                 table.add_row(name, str(f.gaps), format_ns(f.idle_ns), str(f.count))
             parts += ["", table]
     table = new_table("provenance", "", numbers_from=2)
     for key, value in comparison_provenance(comparison):
-        table.add_row(key, Text(plain(value, 300)))
+        table.add_row(plain(key), Text(plain(value, 300)))
     return [*parts, "", table]
 
 
@@ -263,10 +248,11 @@ def _intervals(comparison: Comparison, phase: PhaseComparison) -> Iterable[Rende
 
 
 def _kernel_changes(changes: KernelChanges) -> list[RenderableType]:
+    candidate = plain(changes.candidate)
     if not changes.known:
-        return [Text(f"Kernels of {changes.candidate}: unknown ({changes.reason})")]
+        return [Text(f"Kernels of {candidate}: unknown ({plain(changes.reason or '', 400)})")]
     title = Text(
-        f"Kernels of {changes.candidate}: {len(changes.added)} added, {len(changes.removed)} "
+        f"Kernels of {candidate}: {len(changes.added)} added, {len(changes.removed)} "
         f"removed, {len(changes.changed)} run another number of times",
         style="bold",
     )
@@ -274,7 +260,7 @@ def _kernel_changes(changes: KernelChanges) -> list[RenderableType]:
     for mark, diffs in (("+", changes.added), ("-", changes.removed), ("~", changes.changed)):
         for diff in diffs[:_TOP]:
             _add_kernel(table, mark, diff)
-    return [title, Padding(table, (0, 0, 0, 0))] if table.row_count else [title]
+    return [title, table] if table.row_count else [title]
 
 
 def _add_kernel(table: Table, mark: str, diff: KernelDiff) -> None:

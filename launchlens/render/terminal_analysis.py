@@ -15,7 +15,8 @@ from launchlens.render.format import (
     plain,
 )
 from launchlens.render.provenance import analysis_provenance
-from launchlens.render.terminal import describe_finding, new_table, to_text
+from launchlens.render.terminal import describe_finding
+from launchlens.render.terminal_tables import new_table, to_text
 
 FIGURES: tuple[tuple[str, str, str], ...] = (
     ("launches", "launches per step", "count"),
@@ -59,7 +60,8 @@ def render_analysis(
     for group in analysis.summary:
         parts += ["", _heading(group), _figures(group)]
         if group.unknown_reason:
-            parts.append(Text(f"! unknown where: {group.unknown_reason}", style="yellow"))
+            reason = plain(group.unknown_reason, 400)
+            parts.append(Text(f"! unknown where: {reason}", style="yellow"))
         parts += _tables(group, verbose=verbose)
     if analysis.findings:
         parts += ["", Text("Capture blockers", style="bold")]
@@ -87,7 +89,7 @@ def _heading(group: Group) -> Text:
 
 
 def _figures(group: Group) -> RenderableType:
-    table = new_table("per step", "median", "p10", "p90", "p99", "95% interval of the median")
+    table = new_table("per step", "median", "p10", "p90", "p99", "95% interval")
     for name, title, unit in FIGURES:
         stat = group.metrics[name]
         if name not in _ALWAYS and not stat.median:
@@ -129,7 +131,9 @@ def _tables(group: Group, *, verbose: bool) -> list[RenderableType]:
     if group.api_calls:
         table = new_table("host API calls, all steps", "count", "total", "median")
         for a in group.api_calls[:top]:
-            table.add_row(Text(a.name), str(a.count), format_ns(a.total_ns), format_ns(a.median_ns))
+            table.add_row(
+                Text(plain(a.name)), str(a.count), format_ns(a.total_ns), format_ns(a.median_ns)
+            )
         parts += ["", table]
     return parts
 

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from launchlens.errors import TraceError
 from launchlens.model.figures import Diagnostic
 from launchlens.trace.schema import Schema
 from launchlens.trace.source import connect_read_only
@@ -34,12 +35,21 @@ class Facts:
     mem_kinds: dict[int, str]
 
 
-def read_facts(path: Path, schema: Schema) -> Facts:
-    """Read the small tables; a table or column that is not there leaves its fact unknown."""
+def read_facts(path: Path, schema: Schema, *, named: Path) -> Facts:
+    """Read the small tables; a table or column that is not there leaves its fact unknown.
+
+    Raises:
+        TraceError: a page of these tables is damaged.
+    """
     db = connect_read_only(path)
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
     try:
         return _facts(db, schema)
+    except sqlite3.DatabaseError as error:
+        raise TraceError(
+            f"{named} is a damaged SQLite file: {error}.",
+            hint="Export the report again: nsys export --type sqlite REPORT.nsys-rep.",
+        ) from error
     finally:
         db.close()
 

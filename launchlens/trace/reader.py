@@ -63,7 +63,7 @@ def read_trace(path: str | Path) -> Trace:
     path = Path(path)
     with open_source(path) as plain:
         schema = read_schema(plain, named=path)
-        facts = read_facts(plain, schema)
+        facts = read_facts(plain, schema, named=path)
         texts = read_names(plain, schema, named=path)
         processes, threads = Registry(), Registry()
         ops = read_ops(plain, schema, processes, named=path, mem_kinds=facts.mem_kinds or MEM_KINDS)
@@ -116,8 +116,9 @@ def link_operations(api: ApiTable, ops: RawOps) -> SmallColumn:
     for process in np.unique(ops.process).tolist():
         of_ops = _rows_of(ops.process, process)
         of_api = _rows_of(api.process, process)
-        wanted = ops.correlation_id[of_ops]
         have = api.correlation_id[of_api]
+        wanted = ops.correlation_id[of_ops]
+        wanted = wanted.astype(np.promote_types(wanted.dtype, have.dtype), copy=False)
         if have.size == 0 or wanted.size == 0:
             continue
         rows = np.arange(api.start_ns.size, dtype=np.int32)[of_api]
@@ -132,6 +133,7 @@ def link_operations(api: ApiTable, ops: RawOps) -> SmallColumn:
             at = np.clip(np.searchsorted(have[order], wanted), 0, have.size - 1)
             match = order[at]
             hit = np.where(have[match] == wanted, rows[match], -1)
+        hit[wanted == -1] = -1  # NULL on both sides links nothing
         found[of_ops] = hit.astype(np.int32)
     return found
 
@@ -196,8 +198,8 @@ def _info(
         dict.fromkeys(facts.gpus.values())
     )
     return TraceInfo(
-        file=path.name,
-        label=trace_label(path),
+        file=path.name.encode(errors="surrogateescape").decode(errors="replace"),
+        label=trace_label(path).encode(errors="surrogateescape").decode(errors="replace"),
         sha256=_digest(path),
         nsys_version=schema.nsys_version,
         export_schema=schema.version,

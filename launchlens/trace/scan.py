@@ -35,10 +35,11 @@ _INT32_MAX = 2**31 - 1
 _LEAST_ROW_BYTES = 4  # no row of an SQLite table takes less
 _WIDENING = threading.Lock()
 
-Kind = Literal["int", "id", "code"]
+Kind = Literal["int", "id", "code", "key"]
 Column = tuple[str, Kind]
 """An SQL expression, and how to keep it: "int" int64 with `NULL`; "id" int32 where all ids fit,
-else int64 (NULL as -1); "code" int32 codes of distinct values (NULL as -1)."""
+else int64 (NULL as -1); "code" int32 codes of distinct values (NULL as -1); "key" codes of
+distinct integers."""
 
 
 @dataclass(slots=True)
@@ -53,6 +54,10 @@ class Scanned:
         column = self.columns[index]
         self.columns[index] = np.empty(0, column.dtype)
         return column
+
+
+class _DisorderError(Exception):
+    """More rows than row ids: those of a damaged table go backwards, or come twice."""
 
 
 @dataclass(slots=True)
@@ -79,7 +84,7 @@ def scan_table(
         TraceError: a page of the file is damaged, or a column holds what does not belong there.
     """
     low, high = schema.rows[table]
-    room = min(high + 1 - low, path.stat().st_size // _LEAST_ROW_BYTES + 1)
+    room = min(max(high + 1 - low, 0), path.stat().st_size // _LEAST_ROW_BYTES + 1)
     bounds = [low, high + 1]
     if high - low > _ROWS_WORTH_TWO_CONNECTIONS and room == high + 1 - low:
         bounds = [low, (low + high) // 2, high + 1]
@@ -97,14 +102,25 @@ def scan_table(
             for job in jobs:
                 job.result()
     except Exception as error:
-        if not type(error).__module__.startswith(("adbc_driver_manager", "pyarrow")):
+        if not isinstance(error, _DisorderError) and not type(error).__module__.startswith(
+            ("adbc_driver_manager", "pyarrow")
+        ):
             raise
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise TraceError(
             f"{named}: table {table} cannot be read: {reason}.",
             hint="The export is damaged: export the report again.",
         ) from error
-    return _join(store, parts, columns)
+    scanned = _join(store, parts, columns)
+    for i, (expression, kind) in enumerate(columns):
+        odd = [v for v in scanned.values.get(i, ()) if kind == "key" and not isinstance(v, int)]
+        if odd:
+            raise TraceError(
+                f"{named}: table {table} cannot be read: {expression} holds {odd[0]!r:.40}, "
+                "which is no id.",
+                hint="The export is damaged: export the report again.",
+            )
+    return scanned
 
 
 def _fill(
@@ -117,6 +133,8 @@ def _fill(
         cursor.execute(sql)
         for batch in cursor.fetch_record_batch():
             begin = part.first + part.rows
+            if begin + batch.num_rows > store[0].size:
+                raise _DisorderError("its row ids are out of order")
             for i, (_, kind) in enumerate(columns):
                 values = _convert(batch.column(i), kind, part, i)
                 if kind == "id" and store[i].dtype == np.int32 and not _fits(values):
@@ -131,7 +149,7 @@ def _fits(values: npt.NDArray[np.int64]) -> bool:
 
 
 def _convert(values: pa.Array, kind: Kind, part: _Part, index: int) -> npt.NDArray[Any]:
-    if kind == "code":
+    if kind in ("code", "key"):
         return _encode(values, part.codes.setdefault(index, {}))
     return _integers(values, int(NULL) if kind == "int" else -1)
 
@@ -165,7 +183,7 @@ def _join(
 ) -> Scanned:
     values: dict[int, list[object]] = {}
     for i, (_, kind) in enumerate(columns):
-        if kind == "code":
+        if kind in ("code", "key"):
             values[i] = _join_codes(store[i], parts, i)
     total = 0
     for part in parts:

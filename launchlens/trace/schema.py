@@ -68,7 +68,8 @@ def read_schema(path: Path, *, named: Path) -> Schema:
             return _probe(db, named)
         finally:
             db.close()
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # sqlite3 quotes the damaged text in its message, and may fail to decode that.
         raise TraceError(
             f"{named} is a damaged SQLite file: {error}.",
             hint="Export the report again: nsys export --type sqlite REPORT.nsys-rep.",
@@ -76,9 +77,10 @@ def read_schema(path: Path, *, named: Path) -> Schema:
 
 
 def _probe(db: sqlite3.Connection, named: Path) -> Schema:
-    names = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+    found = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+    names = [name for name in found if isinstance(name, str)]  # damage makes bytes of them
     if not any(mark in names for mark in _MARKS_OF_NSYS):
-        shown = ", ".join(str(n)[:40] for n in names[:4]) or "none"
+        shown = ", ".join(repr(str(n)[:40]) for n in names[:4]) or "none"
         raise TraceError(
             f"{named} is an SQLite file but not an nsys export: none of nsys's tables is there "
             f"(tables: {shown}).",

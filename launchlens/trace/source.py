@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import lzma
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -27,7 +28,7 @@ _EXPORT_HINT = "Export the report again: nsys export --type sqlite REPORT.nsys-r
 
 def sqlite_uri(path: Path) -> str:
     """URI that opens ``path`` read-only, without locks and without looking for a journal."""
-    return f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
+    return f"file:{quote(os.fsencode(path.resolve()))}?mode=ro&immutable=1"
 
 
 @contextlib.contextmanager

@@ -36,6 +36,7 @@ def read_stacks(path: Path) -> Stacks:
     """
     try:
         with open_source(path) as plain, closing(connect_read_only(plain)) as connection:
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             tables = {
                 table: [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
                 for (table,) in connection.execute(

@@ -48,7 +48,8 @@ class Registry:
         table = np.empty(len(distinct) + 1, np.int32)
         table[-1] = -1
         for i, value in enumerate(distinct):
-            table[i] = self.index(int(str(value)))
+            assert isinstance(value, int)  # a "key" column
+            table[i] = self.index(value)
         return table[codes]
 
     def index(self, value: int) -> int:
@@ -104,8 +105,8 @@ def read_api(
         empty, small = np.empty(0, np.int64), np.empty(0, np.int32)
         return ApiTable(empty, empty, small, small, empty, small, (), small)
     chain = schema.pick(names.RUNTIME, "callchainId")
-    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "code")]
-    columns += [("correlationId", "id"), ("nameId", "code"), (chain, "id")]
+    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "key")]
+    columns += [("correlationId", "id"), ("nameId", "key"), (chain, "id")]
     table = scan_table(path, schema, names.RUNTIME, columns, named=named)
     start, end = table.take(0), table.take(1)
     thread = threads.codes(table.take(2), table.values[2])
@@ -173,10 +174,10 @@ def read_ops(
         if table_name not in schema.rows:
             continue
         label = schema.pick(table_name, "demangledName", "shortName", "mangledName")
-        columns: list[Column] = [("start", "int"), ("end", "int"), ("globalPid", "code")]
+        columns: list[Column] = [("start", "int"), ("end", "int"), ("globalPid", "key")]
         columns += [("deviceId", "id"), ("streamId", "id"), ("correlationId", "id")]
         columns += [(_NODE.format(schema.pick(table_name, "graphNodeId")), "id")]
-        columns += [(label, "code")] if kind is OpKind.KERNEL else []
+        columns += [(label, "key")] if kind is OpKind.KERNEL else []
         if kind in (OpKind.MEMCPY, OpKind.MEMSET):
             columns += [
                 (schema.pick(table_name, c), "int") for c in ("bytes", "copyKind", "srcKind")
@@ -187,11 +188,14 @@ def read_ops(
         name = constant(-1, start.size)
         if kind is OpKind.KERNEL and label != "NULL":
             name, name_ids = table.take(7), table.values[7]
+        if kind is OpKind.KERNEL and start.size and int(name.min()) < 0:
+            name = np.where(name < 0, len(name_ids), name).astype(np.int32)
+            name_ids = [*name_ids, None]
         row: dict[str, npt.NDArray[np.generic]] = {
             "start": start,
             "end": table.take(1),
             "kind": np.full(start.size, kind, np.int8),
-            "process": processes.codes(table.take(2), table.values[2]),
+            "process": _known(processes.codes(table.take(2), table.values[2]), processes),
             "device": _small(table.take(3)),
             "stream": _small(table.take(4)),
             "correlation": table.take(5),
@@ -203,6 +207,13 @@ def read_ops(
         if kind in (OpKind.MEMCPY, OpKind.MEMSET):
             copies.append(tuple(table.take(7 + i) for i in range(4)))  # type: ignore[arg-type]
     return _joined(parts, name_ids, copies, mem_kinds)
+
+
+def _known(process: SmallColumn, processes: Registry) -> SmallColumn:
+    """Rows without a process id belong to process 0, which no system hands out."""
+    if not (process < 0).any():
+        return process
+    return np.where(process < 0, processes.index(0), process).astype(np.int32)
 
 
 def _small(values: IdColumn) -> SmallColumn:
@@ -300,9 +311,9 @@ def read_ranges(
         if schema.has(names.NVTX, c)
     ]
     payload = f"COALESCE({', '.join(payloads)}, NULL)" if payloads else "NULL"
-    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "code")]
+    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "key")]
     columns += [("eventType", "id"), (schema.pick(names.NVTX, "domainId"), "int")]
-    columns += [(text_id, "code"), (f"CAST({inline} AS BLOB)", "code"), (payload, "int")]
+    columns += [(text_id, "key"), (f"CAST({inline} AS BLOB)", "code"), (payload, "int")]
     events = ", ".join(str(e) for e in (*_RANGE_EVENTS, _DOMAIN_CREATE))
     table = scan_table(
         path, schema, names.NVTX, columns, named=named, where=f"eventType IN ({events})"

@@ -37,7 +37,7 @@ def record(folder, spec):
     program = [sys.executable, "-m", "launchlens.harness", str(folder / "spec.json")]
     subprocess.run(
         [NSYS, "profile", *options, "-o", str(folder / "t"), *program],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
         capture_output=True,
         check=True,
         timeout=300,

@@ -1,0 +1,161 @@
+"""``launchlens blockers``: why a step cannot be captured, with the source line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from launchlens.cli.inputs import Choices, load
+from launchlens.cli.options import (
+    FailOnOption,
+    Format,
+    FormatOption,
+    NsysOption,
+    OutputOption,
+    PhaseChoice,
+    PhaseOption,
+    SkipOption,
+    StepOption,
+    WholeOption,
+)
+from launchlens.cli.output import terminal_width, wants_color, write
+from launchlens.cli.profile import (
+    BatchOption,
+    DeviceChoice,
+    DeviceOption,
+    Dtype,
+    DtypeOption,
+    IslOption,
+    LayersOption,
+    PatchOption,
+    RunsOption,
+    TextOnlyOption,
+    Weights,
+    WeightsOption,
+    choose_device,
+)
+from launchlens.errors import UsageError
+
+if TYPE_CHECKING:
+    from launchlens.model.blocking import BlockerReport
+
+
+def blockers(
+    trace: Annotated[
+        Path | None, typer.Argument(help="An eager trace; its suspects need no model.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Trace this model and try a real capture.")
+    ] = None,
+    patch: PatchOption = None,
+    weights: WeightsOption = Weights.random,
+    text_only: TextOnlyOption = False,
+    layers: LayersOption = None,
+    isl: IslOption = 25,
+    batch: BatchOption = 1,
+    dtype: DtypeOption = Dtype.bfloat16,
+    device: DeviceOption = DeviceChoice.auto,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=1, help="Seconds for each child process.")
+    ] = 900.0,
+    phase: PhaseOption = PhaseChoice.all,
+    step: StepOption = None,
+    skip: SkipOption = 0,
+    whole: WholeOption = False,
+    nsys: NsysOption = None,
+    runs: RunsOption = None,
+    report_format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    fail_on: FailOnOption = None,
+) -> None:
+    """Why a step cannot be captured: suspects from a trace, confirmed with --model."""
+    from launchlens.cli.gating import check_findings, parse_conditions
+
+    if (trace is None) == (model is None):
+        raise UsageError(
+            "blockers needs either a trace or --model.",
+            hint="launchlens blockers TRACE, or launchlens blockers --model gemma-3n-E4B-it.",
+        )
+    if patch is not None and model is None:
+        raise UsageError("--patch changes a model's source.", hint="Give it together with --model.")
+    conditions = parse_conditions(fail_on)
+    if trace is not None:
+        report = _of_trace(trace, Choices(phase.value, step, skip, whole, nsys))
+    else:
+        from launchlens.cli.profiling.plan import make_plan
+        from launchlens.harness.spec import HarnessSpec
+
+        assert model is not None
+        spec = HarnessSpec(
+            model=model,
+            result_path="unset",
+            weights=weights.value,
+            text_only=text_only,
+            layers=layers,
+            isl=isl,
+            batch=batch,
+            dtype=dtype.value,
+            equivalence_dtypes=("float32", "float16", "bfloat16") if patch else (),
+        )
+        plan = make_plan(
+            spec,
+            variants=("eager",),
+            trace_steps=4,
+            graph_trace="node",
+            device=choose_device(device),
+            nsys_args=(),
+            stacks=False,
+            timeout_s=timeout,
+        )
+        from launchlens.cli.profiling.probing import probe_model
+
+        report = probe_model(plan, patch, nsys, runs)
+    write(_render(report, report_format, output), output)
+    check_findings(conditions, report.label, (report.patched or report).findings)
+
+
+def _of_trace(path: Path, choices: Choices) -> BlockerReport:
+    """Suspects of a trace."""
+    from launchlens.cli.findings import findings_of
+    from launchlens.model.blocking import BlockerReport
+
+    loaded = load(path, choices)
+    analysis = loaded.analysis
+    findings = findings_of(loaded, path if path.suffix != ".nsys-rep" else None)
+    notes = [*analysis.trace.warnings, *analysis.notes]
+    if any(s.graph_launches for s in analysis.steps):
+        notes.append(
+            "the steps launch CUDA graphs: what was captured shows no blockers. Read an eager trace."
+        )
+    return BlockerReport(
+        schema="launchlens.blockers/1",
+        label=analysis.trace.label,
+        phases=tuple(dict.fromkeys(s.phase for s in analysis.steps)),
+        steps=len(analysis.steps),
+        trace=replace(analysis.trace),
+        findings=findings,
+        notes=tuple(notes),
+    )
+
+
+def _render(report: BlockerReport, report_format: Format, output: Path | None) -> str:
+    if report_format is Format.json:
+        from launchlens.render.json_report import render_json
+
+        return render_json(report)
+    if report_format is Format.markdown:
+        from launchlens.render.blockers import render_blockers_markdown
+
+        return render_blockers_markdown(report)
+    if report_format is not Format.terminal:
+        raise UsageError(
+            f"blockers has no {report_format.value} report.", hint="Use terminal, markdown or json."
+        )
+    from launchlens.render.blockers import render_blockers
+
+    return render_blockers(report, width=terminal_width(), color=wants_color(output))
+
+

@@ -1,0 +1,137 @@
+"""``launchlens blockers --model``: trace a model eagerly, try its capture, and again with a patch."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from launchlens.cli.profiling.blocking import attempt_record, findings_with, try_capture
+from launchlens.cli.profiling.execute import Execution, Outcome
+from launchlens.cli.profiling.gather import equivalence_of
+from launchlens.cli.profiling.progress import Progress
+from launchlens.errors import HarnessError
+from launchlens.model.blocking import BlockerReport, PatchEffect
+
+if TYPE_CHECKING:
+    from launchlens.cli.profiling.plan import Plan
+    from launchlens.model.figures import Finding
+    from launchlens.store import RunFolder
+
+_PATCHED = "-patched"
+
+
+def probe_model(plan: Plan, patch: Path | None, nsys: Path | None, runs: Path | None) -> BlockerReport:
+    """Findings with source lines, a real capture attempt, and with ``patch`` the same again.
+
+    Raises:
+        CaptureError: nsys is missing or recorded nothing.
+        HarnessError: the model cannot be built or run.
+    """
+    from launchlens.capture import find_nsys
+    from launchlens.cli.profile import describe_environment
+    from launchlens.store import create_run, runs_root
+
+    found = find_nsys(nsys)
+    environment, commit = describe_environment(found)
+    progress = Progress(5 + 3 if patch else 2)
+    arguments = asdict(plan.spec) | {"command": "blockers", "patch": str(patch) if patch else None}
+    with create_run(
+        runs_root(runs), model=plan.spec.model, arguments=arguments, environment=environment
+    ) as run:
+        before = Execution(plan, run, found, progress, commit)
+        report, eager = _probe(plan, run, before, progress, timed=patch is not None)
+        if patch is not None:
+            changed = replace(
+                plan, spec=replace(plan.spec, patch=str(patch.absolute())), suffix=_PATCHED
+            )
+            after = Execution(changed, run, found, progress, commit)
+            patched, eager_patched = _probe(changed, run, after, progress, timed=True)
+            outcomes = {"eager": eager, "eager, patched": eager_patched}
+            if patched.attempt is not None and patched.attempt.as_it_stands:
+                captured = after.time_variant("cudagraph")
+                outcomes["cudagraph, patched"] = captured
+            else:
+                progress.skip(1)
+            report = replace(
+                report,
+                patched=patched,
+                effect=_effect(patch, report, patched, outcomes, run),
+            )
+        (run.folder / "blockers.json").write_text(_as_json(report), "utf-8")
+    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
+    return report
+
+
+def _probe(
+    plan: Plan, run: RunFolder, execution: Execution, progress: Progress, *, timed: bool
+) -> tuple[BlockerReport, Outcome]:
+    """One eager trace and one capture attempt; with ``timed`` an untraced run before."""
+    outcome = execution.run_variant("eager") if timed else execution.trace_variant("eager")
+    if outcome.counts is None:
+        failure = outcome.facts.failure
+        raise HarnessError(f"eager{plan.suffix}: {failure.error_line if failure else 'no trace'}")
+    execution.save(outcome)
+    attempt = try_capture(plan, run, progress)
+    analysis = outcome.counts.analysis
+    if plan.device == "cpu":
+        notes: tuple[str, ...] = (
+            "without a GPU nothing was captured and no copy was traced: the lines below are "
+            "operators that would copy or wait.",
+        )
+        findings = _operators(attempt)
+    else:
+        notes = (*analysis.trace.warnings, *analysis.notes)
+        findings = findings_with(outcome.counts, attempt)
+    report = BlockerReport(
+        schema="launchlens.blockers/1",
+        label=f"{plan.spec.model.rpartition('/')[2]}{plan.suffix}",
+        phases=tuple(dict.fromkeys(s.phase for s in analysis.steps)),
+        steps=len(analysis.steps),
+        trace=analysis.trace,
+        findings=findings,
+        attempt=attempt_record(attempt),
+        notes=notes,
+    )
+    return report, outcome
+
+
+def _operators(attempt: dict[str, Any]) -> tuple[Finding, ...]:
+    """Operators of the step that would copy or wait, grouped by line: suspects without a trace."""
+    from launchlens.blockers import find_in_events
+
+    return find_in_events(attempt["events"])
+
+
+def _effect(
+    patch: Path,
+    before: BlockerReport,
+    after: BlockerReport,
+    outcomes: dict[str, Outcome],
+    run: RunFolder,
+) -> PatchEffect:
+    left = {(f.rule, f.kinds, f.bytes): f.count_per_step for f in after.findings}
+    gone = []
+    for f in before.findings:
+        remaining = left.get((f.rule, f.kinds, f.bytes), 0.0)
+        if remaining < f.count_per_step:
+            gone.append(replace(f, count_per_step=f.count_per_step - remaining))
+    untraced = {
+        name: int(outcome.facts.untraced[0].wall_ns.median or 0)
+        for name, outcome in outcomes.items()
+        if outcome.facts.untraced
+    }
+    baseline = run.results / "eager.outputs.npz"
+    equivalence = {
+        name: equivalence_of(baseline, run.results / f"{outcome.stem}.outputs.npz")
+        for name, outcome in outcomes.items()
+        if name != "eager"
+    }
+    return PatchEffect(str(patch.name), tuple(gone), untraced, equivalence)
+
+
+def _as_json(report: BlockerReport) -> str:
+    from launchlens.render.json_report import render_json
+
+    return render_json(report)

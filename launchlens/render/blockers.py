@@ -1,0 +1,177 @@
+"""Blockers of capture as text and Markdown. The first line is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from launchlens.model.blocking import COPY_RULES, BlockerReport, CaptureAttempt, PatchEffect
+from launchlens.model.figures import Finding
+from launchlens.render.format import (
+    format_ns,
+    format_value,
+    markdown_text,
+    plain,
+)
+from launchlens.render.terminal import describe_equivalence, to_text
+
+_VERDICTS = {
+    "confirmed": "blocks capture (confirmed)",
+    "likely": "likely blocks capture",
+    "suspected": "may block capture (suspected)",
+    "cleared": "does not block capture",
+}
+_STYLES = {"confirmed": "bold red", "likely": "red", "suspected": "yellow", "cleared": "green"}
+_LONG = 400
+
+
+def blocker_sentence(report: BlockerReport) -> str:
+    """How many synchronizing copies there are, and whether the step can be captured."""
+    kind = f"{report.phases[0]} step" if len(report.phases) == 1 else "step"
+    parts = []
+    copies = report.copies_per_step
+    if copies:
+        noun = "synchronizing copy" if copies == 1 else "synchronizing copies"
+        parts.append(f"{format_value(copies, 'count')} {noun} in each {kind}")
+    others = [f for f in report.findings if f.rule not in COPY_RULES]
+    if others:
+        parts.append(f"{len(others)} other finding{'s' if len(others) > 1 else ''}")
+    if not parts:
+        parts.append(f"nothing found that would block the capture of the {kind}")
+    said = ", ".join(parts)
+    return f"{report.label}: {said}{_capture_clause(report.attempt)}."
+
+
+def _capture_clause(attempt: CaptureAttempt | None) -> str:
+    if attempt is None:
+        return ""
+    if attempt.as_it_stands:
+        return "; the step captures as it stands"
+    first = attempt.blockers[0] if attempt.blockers else None
+    where = f" at {first.source}" if first and first.source else ""
+    lines = len(attempt.patched_sources)
+    if attempt.captured:
+        noun = "line" if lines == 1 else "lines"
+        return f"; capture fails{where}, and succeeds with {lines} {noun} patched over"
+    return f"; capture fails{where}"
+
+
+def describe_line(finding: Finding) -> str:
+    """ "6 × host-to-device copy, 2 bytes, pageable, file.py:1727: blocks capture (confirmed)". """
+    where = f", {plain(finding.source)}" if finding.source else ""
+    count = format_value(finding.count_per_step, "count")
+    varies = "" if finding.stable else " (differs between steps)"
+    return f"{count} × {finding.title}{varies}{where}: {_VERDICTS[finding.confidence]}"
+
+
+def _cost(finding: Finding) -> str:
+    parts = []
+    if finding.host_ns is not None:
+        parts.append(f"the thread waits {format_ns(finding.host_ns)} in each step")
+    if finding.idle_ns is not None:
+        parts.append(f"GPU idle from there to the next work {format_ns(finding.idle_ns)}")
+    return ", ".join(parts)
+
+
+def _lines_of(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Titles and texts beneath a finding."""
+    if finding.position and not finding.source:
+        yield "where", finding.position
+    if _cost(finding):
+        yield "cost", _cost(finding)
+    if finding.note:
+        yield "note", finding.note
+    if finding.confidence != "cleared":
+        yield "remedy", finding.remedy
+    if finding.stack:
+        yield "stack", " ← ".join(finding.stack[:6])
+
+
+def render_blockers(report: BlockerReport, *, width: int = 100, color: bool = False) -> str:
+    """The report for the terminal."""
+    parts: list[RenderableType] = [Text(blocker_sentence(report), style="bold")]
+    parts += _finding_parts(report)
+    parts += [Text(line) for line in attempt_lines(report.attempt)]
+    parts += ["", *(Text(f"! {plain(n, _LONG)}", style="yellow") for n in report.notes)]
+    if report.patched is not None and report.effect is not None:
+        parts += [Text(f"With {plain(report.effect.patch)}:", style="bold")]
+        parts += [Text(blocker_sentence(report.patched), style="bold")]
+        parts += _finding_parts(report.patched)
+        parts += [Text(line) for line in attempt_lines(report.patched.attempt)]
+        parts += ["", *(Text(line) for line in effect_lines(report.effect))]
+    return to_text(parts, width=width, color=color)
+
+
+def _finding_parts(report: BlockerReport) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for finding in report.findings:
+        parts += ["", Text(describe_line(finding), style=_STYLES[finding.confidence])]
+        parts += [
+            Text(f"  {title}: {plain(text, _LONG)}", style="" if title == "remedy" else "dim")
+            for title, text in _lines_of(finding)
+        ]
+    return parts
+
+
+def attempt_lines(attempt: CaptureAttempt | None) -> list[str]:
+    """What a capture attempt met, in order, and how it ended."""
+    if attempt is None:
+        return ["", "No capture was tried: findings are suspects. With --model they are tried."]
+    lines = ["", "Capture attempt:"]
+    for b in attempt.blockers:
+        what = f" ({b.count} × {b.bytes} bytes)" if b.count and b.bytes is not None else ""
+        lines.append(f"  {b.order}. {plain(b.source or 'unknown line')}{what}: {plain(b.error_line, 200)}")
+    if attempt.as_it_stands:
+        lines.append("  the step captures as it stands")
+    elif attempt.captured:
+        lines.append(f"  with {', '.join(attempt.patched_sources)} patched over, the step captures")
+    elif attempt.stopped and attempt.stopped != "first failure":
+        lines.append(f"  stopped: {plain(attempt.stopped, _LONG)}")
+    return lines
+
+
+def effect_lines(effect: PatchEffect) -> list[str]:
+    """What a patch brought."""
+    gone = sum(f.count_per_step for f in effect.gone)
+    lines = [f"Gone with the patch: {format_value(gone, 'count')} per step in {len(effect.gone)} findings."]
+    if effect.untraced_ns:
+        base = effect.untraced_ns.get("eager")
+        for name, ns in effect.untraced_ns.items():
+            factor = f" ({base / ns:.2f}×)" if base and name != "eager" else ""
+            lines.append(f"  step, untraced, {name}: {format_ns(ns)}{factor}")
+    for name, results in effect.equivalence.items():
+        said = "; ".join(describe_equivalence(e) for e in results)
+        lines.append(f"  outputs of {name} beside unpatched eager: {said}")
+    return lines
+
+
+def render_blockers_markdown(report: BlockerReport) -> str:
+    """The report as GitHub Markdown."""
+    blocks = [markdown_text(blocker_sentence(report), _LONG), _markdown_findings(report)]
+    blocks.append(_markdown_list(attempt_lines(report.attempt)))
+    blocks += [f"> {markdown_text(note, _LONG)}" for note in report.notes]
+    if report.patched is not None and report.effect is not None:
+        blocks += [f"**With {markdown_text(report.effect.patch)}:**"]
+        blocks += [markdown_text(blocker_sentence(report.patched), _LONG)]
+        blocks += [_markdown_findings(report.patched)]
+        blocks += [_markdown_list(attempt_lines(report.patched.attempt))]
+        blocks += [_markdown_list(effect_lines(report.effect))]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _markdown_findings(report: BlockerReport) -> str:
+    lines = []
+    for finding in report.findings:
+        lines.append(f"- {markdown_text(describe_line(finding), _LONG)} (`{finding.rule}`)")
+        lines += [f"  - {title}: {markdown_text(t, _LONG)}" for title, t in _lines_of(finding)]
+    return "\n".join(lines)
+
+
+def _markdown_list(lines: list[str]) -> str:
+    shown = [line for line in lines if line]
+    return "\n".join(
+        f"  - {markdown_text(line.strip(), _LONG)}" if line.startswith("  ") else f"- {markdown_text(line, _LONG)}"
+        for line in shown
+    )

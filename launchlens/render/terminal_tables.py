@@ -1,0 +1,85 @@
+"""Tables for the terminal that never cut a number: they fold names, or leave out last columns."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.table import Column, Table
+from rich.text import Text
+
+from launchlens.render.format import plain
+
+NARROWEST = 40
+_LEAST_NAME = 12
+_LEAST_NUMBER = 6
+_BETWEEN = 2  # rich counts it for the last column too
+
+
+def new_table(*headers: str, numbers_from: int = 1, title: str | None = None) -> Table:
+    """A plain table whose first columns hold text and the others numbers."""
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left", header_style="bold")
+    table.title_style = "bold"
+    for i, header in enumerate(headers):
+        is_number = i >= numbers_from
+        table.add_column(
+            Text(plain(header, 60)),
+            justify="right" if is_number else "left",
+            overflow="fold",
+            min_width=_LEAST_NUMBER if is_number else _LEAST_NAME,
+        )
+    return table
+
+
+def fits(table: Table, width: int) -> bool:
+    """Whether the table needs no more columns than the terminal has to keep its numbers whole."""
+    least = sum(_least_width(column, i) for i, column in enumerate(table.columns))
+    return least + _BETWEEN * len(table.columns) <= width
+
+
+def to_text(parts: Sequence[RenderableType], *, width: int, color: bool = False) -> str:
+    """Render parts as text of at most ``width`` columns, with colour codes or without.
+
+    Tables that do not fit lose their last columns; what must stay has to stand first.
+    """
+    width = max(width, NARROWEST)
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    for part in parts:
+        if isinstance(part, Table):
+            _fit(part, width)
+    console.print(Group(*parts))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()).rstrip() + "\n"
+
+
+def _fit(table: Table, width: int) -> None:
+    while len(table.columns) > 2 and not fits(table, width):
+        table.columns.pop()
+    if fits(table, width):
+        for i, column in enumerate(table.columns):
+            column.no_wrap = not _folds(column, i)
+
+
+def _folds(column: Column, index: int) -> bool:
+    """Names and texts may fold; numbers may not, nor the words of a last column beside them."""
+    return index == 0 or (column.min_width or 0) >= _LEAST_NAME
+
+
+def _least_width(column: Column, index: int) -> int:
+    least = column.min_width or 0
+    if _folds(column, index):
+        return least
+    cells = (column.header, *column.cells)
+    texts = (cell.plain if isinstance(cell, Text) else str(cell) for cell in cells)
+    return max(least, *(cell_len(text) for text in texts))

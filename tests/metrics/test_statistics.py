@@ -1,0 +1,125 @@
+"""Quantiles, medians and the bootstrap interval, beside sums done another way."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from launchlens.metrics.ownership import Slices
+from launchlens.metrics.statistics import (
+    describe,
+    grouped_medians,
+    median_interval_ranks,
+    segment_medians,
+)
+
+
+def bootstrap_medians(n):
+    """Median rank (lower and upper middle) of every possible resample of ``n`` values."""
+    resamples = np.sort(np.array(list(itertools.product(range(n), repeat=n))), axis=1)
+    return resamples[:, (n - 1) // 2], resamples[:, n // 2]
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_interval_of_an_odd_sample_is_that_of_all_resamples(n):
+    """Every one of the n**n resamples, so nothing is left to chance."""
+    medians = np.sort(bootstrap_medians(n)[0])
+    low = medians[int(np.ceil(0.025 * medians.size)) - 1]
+    high = medians[int(np.ceil(0.975 * medians.size)) - 1]
+    assert median_interval_ranks(n) == (low, high)
+
+
+@pytest.mark.parametrize("n", [2, 4, 6])
+def test_interval_of_an_even_sample_bounds_that_of_all_resamples(n):
+    """The median lies between two ranks: the interval takes the outer one on each side."""
+    lower, upper = bootstrap_medians(n)
+    averages = np.sort((lower + upper) / 2)
+    low, high = median_interval_ranks(n)
+    assert low <= averages[int(np.ceil(0.025 * averages.size)) - 1]
+    assert high >= averages[int(np.ceil(0.975 * averages.size)) - 1]
+    assert (low, high) == (
+        np.sort(lower)[int(np.ceil(0.025 * lower.size)) - 1],
+        np.sort(upper)[int(np.ceil(0.975 * upper.size)) - 1],
+    )
+
+
+@pytest.mark.parametrize("n", [21, 51, 101])
+def test_interval_of_a_larger_sample_agrees_with_a_simulation(n):
+    resamples = np.random.default_rng(7).integers(0, n, (40_000, n))
+    medians = np.median(resamples, axis=1)
+    low, high = median_interval_ranks(n)
+    assert abs(low - np.quantile(medians, 0.025)) <= 1
+    assert abs(high - np.quantile(medians, 0.975)) <= 1
+
+
+@given(st.integers(2, 3000))
+def test_interval_lies_around_the_middle_and_within_the_sample(n):
+    low, high = median_interval_ranks(n)
+    assert 0 <= low <= (n - 1) // 2 <= n // 2 <= high < n
+    assert low + high == n - 1, "the two sides mirror each other"
+
+
+def test_describe_by_hand():
+    stat = describe([40, 10, 30, 20, 50], "ns")
+    assert (stat.median, stat.p10, stat.p90, stat.p99) == (30, 14, 46, 50)
+    assert (stat.ci_low, stat.ci_high, stat.n, stat.unknown) == (10, 50, 5, 0)
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=60))
+def test_median_and_quantiles_agree_with_the_standard_library(values):
+    stat = describe(values, "fraction")
+    assert stat.median == pytest.approx(statistics.median(values))
+    if len(values) > 1:
+        tenths = statistics.quantiles(values, n=10, method="inclusive")
+        hundredths = statistics.quantiles(values, n=100, method="inclusive")
+        assert stat.p10 == pytest.approx(tenths[0], rel=1e-9, abs=1e-3)
+        assert stat.p90 == pytest.approx(tenths[8], rel=1e-9, abs=1e-3)
+        assert stat.p99 == pytest.approx(hundredths[98], rel=1e-9, abs=1e-3)
+        assert stat.ci_low <= stat.median <= stat.ci_high
+
+
+def test_counts_stay_whole_and_times_are_rounded():
+    assert describe([1, 2], "count").median == 1.5
+    assert isinstance(describe([1, 3], "count").median, int)
+    assert describe([1, 2, 2, 3], "ns").p10 == 1
+    assert isinstance(describe([0.5, 0.25], "fraction").median, float)
+
+
+def test_one_step_has_no_interval():
+    stat = describe([7], "ns")
+    assert (stat.median, stat.ci_low, stat.ci_high, stat.n) == (7, None, None, 1)
+
+
+@pytest.mark.parametrize("values", [[None], [1, None, 3], []])
+def test_any_unknown_step_makes_the_figure_unknown(values):
+    stat = describe(values, "ns")
+    assert (stat.median, stat.p10, stat.ci_low) == (None, None, None)
+    assert stat.unknown == values.count(None)
+    assert stat.n == len(values) - values.count(None)
+
+
+@given(st.lists(st.lists(st.integers(0, 10**9), max_size=9), min_size=1, max_size=6))
+def test_segment_medians_agree_with_the_standard_library(segments):
+    values = np.array([v for s in segments for v in s], np.int64)
+    edges = np.cumsum([0, *(len(s) for s in segments)])
+    found = segment_medians(values, Slices(edges[:-1], edges[1:]))
+    assert found == [int(statistics.median(s)) if s else None for s in segments]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 10**9)), max_size=40))
+def test_grouped_medians_agree_with_the_standard_library(pairs):
+    code = np.array([c for c, _ in pairs], np.int32)
+    values = np.array([v for _, v in pairs], np.int64)
+    half = len(pairs) // 2
+    chunks = [(code[:half], values[:half]), (code[half:], values[half:])]
+    count, total, median = grouped_medians(chunks, len(pairs), 5)
+    for group in range(5):
+        mine = [v for c, v in pairs if c == group]
+        assert (count[group], total[group]) == (len(mine), sum(mine))
+        if mine:
+            assert median[group] == int(statistics.median(mine))

@@ -1,0 +1,159 @@
+"""How values and foreign text read: units, signs, changes, escapes."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+import pytest
+from handmade import row
+from hypothesis import given
+from hypothesis import strategies as st
+
+from launchlens.model.comparison import Cell
+from launchlens.model.figures import GapBin
+from launchlens.render.format import (
+    format_cell,
+    format_change,
+    format_interval,
+    format_ns,
+    format_value,
+    gap_bin_label,
+    markdown_code,
+    markdown_text,
+    plain,
+)
+
+#: Texts that break naive renderers; other tests put them into traces.
+HOSTILE = (
+    "[red]not markup[/red] [bold",
+    "a | b || c",
+    "first\nsecond\r\nthird\u2028fourth\u0085",
+    "`tick` ``two`` ```three",
+    "</details></summary><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "x" * 5000,
+    "\x1b[31mred\x1b[0m \x9b1m \x07\x08\x00",
+    "\u202ereversed\u202c \u200bzero \ufeffmark",
+    "@someone #12 :smile: https://example.invalid www.example.invalid",
+    "**bold** _it_ ~~no~~ $x$ \\| &lt; &#124;",
+    "# heading",
+    "- item",
+    "\ud800 surrogate",
+    "",
+)
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (0, "0 ns"),
+        (7, "7 ns"),
+        (999, "999 ns"),
+        (999.4, "999 ns"),
+        (1_000, "1.00 µs"),
+        (9_994, "9.99 µs"),
+        (9_996, "10.0 µs"),
+        (12_345, "12.3 µs"),
+        (999_400, "999.4 µs"),
+        (999_600, "1.00 ms"),
+        (71_996_702, "72.0 ms"),
+        (1_500_000_000, "1.50 s"),
+        (-23_000, "−23.0 µs"),
+        (-4, "−4 ns"),
+    ],
+)
+def test_times_keep_three_digits(ns, text):
+    assert format_ns(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (None, "ns", "unknown"),
+        (0.847, "fraction", "84.7%"),
+        (0.0, "fraction", "0.0%"),
+        (-0.00001, "fraction", "0.0%"),
+        (3828, "count", "3828"),
+        (10.5, "count", "10.5"),
+        (1536, "bytes", "1.50 KiB"),
+        (3 << 30, "bytes", "3.00 GiB"),
+        (19.4, "per_s", "19.4/s"),
+    ],
+)
+def test_values_have_their_unit(value, unit, text):
+    assert format_value(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "after", "text"),
+    [
+        ("launches", 3828, 1, "−3827 (−99.97%)"),
+        ("launches", 10, 10, "0"),
+        ("launches", 10, 12, "+2 (+20.0%)"),
+        ("launches", 0, 4, "+4"),
+        ("window_ns", 72_000_000, 14_300_000, "5.03× shorter (−80.1%)"),
+        ("window_ns", 100, 150, "1.50× longer (+50.0%)"),
+        ("window_ns", 1000, 1001, "+0.1%"),
+        ("window_ns", 100, 0, "−100%"),
+        ("window_ns", 0, 5, ""),
+        ("idle", 0.847, 0.176, "−67.1 pp"),
+        ("idle", 0.1, 0.15, "+5.0 pp"),
+    ],
+)
+def test_changes_read_by_kind(metric, before, after, text):
+    made = row(metric, before, after)
+    assert format_change(made, made.cells[1]) == text
+
+
+def test_an_unknown_cell_has_a_word_and_no_change():
+    made = row("idle", 0.8, None)
+    assert format_cell(made, made.cells[1]) == "unknown"
+    assert format_change(made, made.cells[1]) == ""
+
+
+def test_bounds_are_marked():
+    made = row("idle", 0.8, 0.1)
+    assert format_cell(made, Cell(0.1, note="lower bound")) == "≥ 10.0%"
+    assert format_cell(made, Cell(0.1, note="upper bound")) == "≤ 10.0%"
+    assert format_cell(made, Cell(None, note="lower bound")) == "unknown"
+
+
+def test_intervals_and_gap_classes():
+    assert format_interval(1000, 2000, "ns") == "1.00 µs to 2.00 µs"
+    assert format_interval(None, None, "ns") == ""
+    assert gap_bin_label(GapBin(0, 2_000, 1, 1)) == "< 2 µs"
+    assert gap_bin_label(GapBin(2_000, 5_000, 1, 1)) == "2-5 µs"
+    assert gap_bin_label(GapBin(500_000, None, 1, 1)) == "> 500 µs"
+
+
+@given(st.text() | st.sampled_from(HOSTILE))
+def test_plain_text_is_one_line_without_control_characters(text):
+    cleaned = plain(text)
+    assert len(cleaned) <= 160
+    assert len(cleaned.splitlines()) <= 1
+    assert all(unicodedata.category(c)[0] != "C" for c in cleaned)
+    cleaned.encode()
+
+
+def test_long_names_are_shortened_in_the_middle():
+    name = plain("head_" + "x" * 5000 + "_tail", 40)
+    assert len(name) == 40
+    assert name.startswith("head_")
+    assert name.endswith("_tail")
+
+
+@given(st.text() | st.sampled_from(HOSTILE))
+def test_markdown_text_says_the_same_and_means_nothing(text):
+    escaped = markdown_text(text)
+    without = re.sub(r"&#\d+;", "", escaped)
+    assert not re.search(r"[&<>|`*_\[\]~#@!\\$:(){}^]", without)
+    assert html.unescape(escaped).replace("\u200b", "") == plain(text)
+    assert html.unescape(markdown_code(text)) == f"<code>{plain(text)}</code>"
+
+
+def test_names_are_not_notified():
+    """GitHub reads the finished HTML, where an escaped @ is an @ again."""
+    assert "@someone" not in html.unescape(markdown_text("@someone"))
+    assert "@someone" in html.unescape(markdown_code("@someone")), "nobody is notified from code"
