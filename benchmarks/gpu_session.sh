@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that needs a real GPU, in one go: tests, profiles of all variants, blocker programs.
-# usage: benchmarks/gpu_session.sh OUT PART...    parts: tests blockers gemma4 qwen3 gemma3n requests
+# usage: benchmarks/gpu_session.sh OUT PART[+]...
+# parts of a session: see run_part below.
 # OUT receives logs, reports and the run folders (without .nsys-rep), compressed.
 # NSYS may name the nsys to use; PYTHON the interpreter (default python3).
 set -u
@@ -12,7 +13,6 @@ mkdir -p "$out" "$runs"
 export LAUNCHLENS_RUNS="$runs" PYTHONUNBUFFERED=1
 all_variants=(eager cudagraph breakable piecewise compile compile-cudagraph compile-cudagraphs-backend)
 
-launchlens() { "$python" -m launchlens "$@"; }
 variants() { for v in "$@"; do printf -- '--variant %s ' "$v"; done; }
 timed() { # NAME SECONDS COMMAND...: run with a limit, log, and say how it ended
   local name=$1 limit=$2; shift 2
@@ -22,23 +22,42 @@ timed() { # NAME SECONDS COMMAND...: run with a limit, log, and say how it ended
 }
 
 pack() { # run folders without reports and outputs; done after each part, in case time runs out
-  tar -C "$runs" --exclude='*.nsys-rep' --exclude='*.npz' -cf - . | xz -T0 -2 >"$out/.runs" &&
-    mv "$out/.runs" "$out/runs.tar.xz"
+  tar -C "$runs" --exclude='*.nsys-rep' --exclude='*.npz' --warning=no-file-changed -cf - . |
+    xz -T0 -2 >"$runs.$BASHPID" && mv "$runs.$BASHPID" "$out/runs.tar.xz"
 }
 
+profile_of() { # NAME SECONDS ARGUMENTS...
+  local name=$1 limit=$2; shift 2
+  timed "$name" "$limit" "$python" -m launchlens profile -v "$@"
+}
+examples=docs/examples
+
+run_part() {
+  case $1 in
+    tests) timed tests 280 "$python" -m pytest -m gpu -q --no-header $PYTEST_ARGS -p no:cacheprovider tests/harness tests/capture ;;
+    blockers) timed blockers 280 "$python" tests/blockers/record.py "$out/blockers" --jobs 6 --stacks ;;
+    doctor) timed doctor 90 "$python" -m launchlens doctor ;;
+    gemma4) profile_of gemma4 280 --model gemma-4-E4B-it ;;
+    gemma4-requests) profile_of gemma4-requests 390 --model gemma-4-E4B-it --osl 5 --concurrency 1,4 \
+      --graph-trace node --trace-steps 4 $(variants eager cudagraph breakable piecewise) ;;
+    qwen3) profile_of qwen3 900 --model qwen3-0.6b $(variants "${all_variants[@]}") ;;
+    qwen3-backend) profile_of qwen3-backend 390 --model qwen3-0.6b --graph-trace node \
+      $(variants eager compile-cudagraphs-backend) ;;
+    gemma3n) profile_of gemma3n 390 --model gemma-3n-E4B-it ;;
+    gemma3n-altup) timed gemma3n-altup 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_altup.py ;;
+    gemma3n-both) timed gemma3n-both 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_both.py ;;
+    wait) wait ;;
+    *) echo "no part $1" ;;
+  esac
+  case $1 in gemma* | qwen*) pack ;; esac
+}
+
+# A part with a + behind it runs beside the next ones; who measures is alone on the GPU all the same.
 for part in "$@"; do
   case $part in
-    tests) timed tests 280 "$python" -m pytest -m gpu -q --no-header $PYTEST_ARGS -p no:cacheprovider tests/harness tests/capture & ;;
-    blockers) timed blockers 280 "$python" tests/blockers/record.py "$out/blockers" --jobs 6 --stacks & ;;
-    wait) wait ;;
-    doctor) timed doctor 90 "$python" -m launchlens doctor ;;
-    gemma4) timed gemma4 280 "$python" -m launchlens profile --model gemma-4-E4B-it -v ;;
-    gemma4-four) timed gemma4-four 400 "$python" -m launchlens profile --model gemma-4-E4B-it $(variants eager cudagraph breakable piecewise compile-cudagraphs-backend) -v ;;
-    qwen3) timed qwen3 500 "$python" -m launchlens profile --model qwen3-0.6b $(variants "${all_variants[@]}") -v ;;
-    requests) timed requests 300 "$python" -m launchlens profile --model gemma-4-E4B-it --isl 25 --osl 5 --concurrency 1,4 $(variants eager breakable) -v ;;
-    gemma3n) timed gemma3n 300 "$python" -m launchlens profile --model gemma-3n-E4B-it -v ;;
+    *+) run_part "${part%+}" & ;;
+    *) run_part "$part" ;;
   esac
-  case $part in gemma* | qwen* | requests*) pack ;; esac
 done
 wait
 pack

@@ -272,6 +272,23 @@ def _check_requests(item: Threshold, comparison: Comparison) -> Iterator[GateRes
             )
 
 
+def check_blockers(
+    thresholds: Sequence[Threshold], where: str, findings: Sequence[Finding]
+) -> tuple[GateResult, ...]:
+    """Holds thresholds on blockers against findings alone.
+
+    Raises:
+        UsageError: a threshold on another metric, or on a change.
+    """
+    for item in thresholds:
+        if item.metric != BLOCKERS or item.measure != "value":
+            raise UsageError(
+                f"The threshold {item.text!r} does not fit: there are only blockers here.",
+                hint="Use blockers, blockers>N or blockers:suspected.",
+            )
+    return tuple(_check_blockers(item, where, findings, None) for item in thresholds)
+
+
 def _check_side_blockers(item: Threshold, side: Side, baseline: Side) -> GateResult:
     if side.trace is None and not side.findings:
         return _unknown(item, side.label, "it has no trace to look for blockers in")

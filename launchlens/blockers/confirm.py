@@ -12,8 +12,13 @@ from launchlens.model.figures import Finding
 
 # A successful capture says nothing about these: they do not fail, they go wrong on replay.
 _SILENT_RULES = frozenset({"unstable-sequence", "stale-input"})
-# Error 900 is the answer to several things, so its text alone does not choose among them.
-_SAME_ERROR = (frozenset({"dtoh-sync", "explicit-sync", "alloc", "event-query", "lazy-load"}),)
+_SILENT_WORK = "work on the default stream"
+# Errors that are the answer to several things, so that the text alone does not choose among them:
+# error 900, and torch's refusal of a copy, which looks alike in both directions.
+_SAME_ERROR = (
+    frozenset({"dtoh-sync", "explicit-sync", "alloc", "event-query", "lazy-load"}),
+    frozenset({"pageable-htod", "dtoh-sync to pageable"}),
+)
 _RULES_BY_KIND = {"htod": "pageable-htod", "dtoh": "dtoh-sync", "sync": "dtoh-sync"}
 
 
@@ -38,7 +43,8 @@ def apply_attempt(findings: Sequence[Finding], attempt: Mapping[str, Any]) -> li
         for i in matches:
             result[i] = _confirmed(result[i], blocker)
         if not matches:
-            result.append(_unexplained(blocker, is_shown=bool(_possible(result, blocker))))
+            possible = [result[i] for i in _possible(result, blocker)]
+            result.append(_unexplained(blocker, possible))
     if captured:
         seen = {
             (str(c.get("source"))): bool(c.get("seen_while_capturing"))
@@ -66,38 +72,47 @@ def source_lines(source: str | None) -> frozenset[str]:
 def _matching(findings: Sequence[Finding], blocker: Mapping[str, Any]) -> list[int]:
     """Findings at the blocker's line; without lines, the only one that can be meant."""
     source = blocker.get("source")
-    rule = _rule_of(blocker)
     at_line = [i for i, f in enumerate(findings) if source and source in source_lines(f.source)]
     if at_line:
-        same_rule = [i for i in at_line if findings[i].rule == rule]
-        return same_rule or at_line
+        allowed = [i for i in at_line if _allows(blocker, findings[i])]
+        return allowed or at_line
     possible = _possible(findings, blocker)
-    same_rule = [i for i in possible if findings[i].rule == rule]
-    for some in (same_rule, possible):
-        if len(some) == 1:
-            return some
-    return []
+    return possible if len(possible) == 1 else []
 
 
 def _possible(findings: Sequence[Finding], blocker: Mapping[str, Any]) -> list[int]:
     """Findings without a line that the error's text, bytes and count allow."""
-    rule = _rule_of(blocker)
-    rules = next((group for group in _SAME_ERROR if rule in group), frozenset({rule}))
     size, count = blocker.get("bytes"), blocker.get("count")
     return [
         i
         for i, f in enumerate(findings)
         if f.source is None
-        and f.rule in rules
+        and _allows(blocker, f)
         and (size is None or f.bytes in {None, size})
         and (count is None or f.count_per_step == count)
     ]
 
 
-def _rule_of(blocker: Mapping[str, Any]) -> str | None:
+def _allows(blocker: Mapping[str, Any], finding: Finding) -> bool:
+    """Whether a failure can be this finding's, by what failed or else by its text."""
+    kind = blocker.get("kind")
+    if kind in _RULES_BY_KIND:
+        return finding.rule == _RULES_BY_KIND[kind]
+    rule = explain_error(str(blocker.get("error_line") or "")).rule
+    names = {finding.rule}
+    if finding.rule == "dtoh-sync" and "pageable" in (finding.kinds or ""):
+        names = {"dtoh-sync to pageable"}  # torch refuses it before CUDA is asked
+    return bool(names & next((g for g in _SAME_ERROR if rule in g), frozenset({rule})))
+
+
+def _rule_of(blocker: Mapping[str, Any], possible: Sequence[Finding]) -> str | None:
+    """The rule of a failure that is tied to no finding; None if several may be meant."""
     kind = blocker.get("kind")
     if kind in _RULES_BY_KIND:
         return _RULES_BY_KIND[kind]
+    rules = {f.rule for f in possible}
+    if rules:
+        return rules.pop() if len(rules) == 1 else None
     return explain_error(str(blocker.get("error_line") or "")).rule
 
 
@@ -116,23 +131,23 @@ def _earlier(count: int) -> str:
     return "the blocker before it is" if count == 1 else f"the {count} blockers before it are"
 
 
-def _unexplained(blocker: Mapping[str, Any], *, is_shown: bool) -> Finding:
+def _unexplained(blocker: Mapping[str, Any], possible: Sequence[Finding]) -> Finding:
     """A failure that is tied to no finding: what the error itself says.
 
     Args:
         blocker: the failure.
-        is_shown: the trace has findings of this kind, but does not tell which one failed.
+        possible: findings of this kind, if the trace does not tell which one failed.
     """
     line = str(blocker.get("error_line") or "unknown error")
     explanation = explain_error(line)
     count = blocker.get("count")
     reason = (
         "the trace alone does not tell which of its findings that is"
-        if is_shown
+        if possible
         else "nothing in the trace shows it"
     )
     return Finding(
-        rule=_rule_of(blocker) or "unknown",
+        rule=_rule_of(blocker, possible) or "unknown",
         confidence="confirmed",
         title=explanation.title,
         count_per_step=float(count) if count is not None else 1.0,
@@ -150,11 +165,13 @@ def _unexplained(blocker: Mapping[str, Any], *, is_shown: bool) -> Finding:
 
 
 def _cleared(finding: Finding, seen: Mapping[str, bool], *, after_fixes: bool) -> Finding:
-    if finding.confidence == "confirmed" or finding.rule in _SILENT_RULES:
+    if finding.confidence == "confirmed":
         return finding
+    fixed = " once the confirmed blockers are patched over" if after_fixes else ""
+    if finding.rule in _SILENT_RULES or finding.kinds == _SILENT_WORK:
+        return replace(finding, note=_silent_note(finding, fixed))
     lines = source_lines(finding.source)
     met = [seen[line] for line in lines if line in seen]
-    fixed = " once the confirmed blockers are patched over" if after_fixes else ""
     if met and not any(met):
         note = (
             f"Skipped while capturing: the capture succeeds{fixed} and never comes to this line. "
@@ -163,3 +180,10 @@ def _cleared(finding: Finding, seen: Mapping[str, bool], *, after_fixes: bool) -
     else:
         note = f"Does not block: the capture succeeds{fixed}."
     return replace(finding, confidence="cleared", note=note)
+
+
+def _silent_note(finding: Finding, fixed: str) -> str:
+    said = f"The capture succeeds{fixed}, which clears nothing here: replays go wrong silently."
+    if finding.kinds == _SILENT_WORK:
+        said += " What runs on the default stream is not in the graph."
+    return f"{finding.note} {said}" if finding.note else said

@@ -30,10 +30,15 @@ class Place:
     stack: tuple[str, ...]
 
     @property
-    def key(self) -> tuple[str | None, str | None, str | None]:
-        """What findings are told apart by: file and function, else the innermost frame."""
-        file = self.text.rpartition(":")[0] if self.text else None
-        return file, self.function, None if self.text else next(iter(self.stack), None)
+    def key(self) -> tuple[str | None, ...]:
+        """What findings are told apart by: file and function, else both ends of the stack.
+
+        The innermost native frame is the same for all reads of a number; the outermost is the
+        operator that Python called.
+        """
+        if self.text:
+            return self.text.rpartition(":")[0], self.function
+        return (None, *self.stack[:1], *self.stack[-1:])
 
 
 def make_findings(

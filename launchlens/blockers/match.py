@@ -20,6 +20,9 @@ from launchlens.blockers.hits import Hits
 # Beyond this many events the quadratic alignment would be felt; a plain walk takes over.
 _ALIGNED_LIMIT = 2000
 _SYNC_SIZES = frozenset({4, 8})
+# repeat_interleave without a size reads two numbers: the size, and whether all counts are
+# positive (seen in traces of torch 2.11). The dispatcher shows one operator.
+_MORE_READS = {"aten.repeat_interleave": (1,)}
 
 
 def match_events(hits: Sequence[Hits], events: Sequence[Mapping[str, Any]]) -> dict[int, Place]:
@@ -40,6 +43,7 @@ def match_events(hits: Sequence[Hits], events: Sequence[Mapping[str, Any]]) -> d
     step = np.concatenate([h.step for h in usable])
     size = np.concatenate([h.bytes for h in usable])
     direction = np.concatenate([np.full(h.row.size, _direction(h) or 0) for h in usable])
+    events = _with_all_reads(events)
     order = np.lexsort((row, step))
     places: dict[int, Place] = {}
     known: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
@@ -58,6 +62,16 @@ def event_place(event: Mapping[str, Any]) -> Place:
     stack = tuple(_short_frame(frame) for frame in event.get("stack") or ())
     source = event.get("source")
     return Place(str(source) if source else None, event.get("function"), stack)
+
+
+def _with_all_reads(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The events, and one more for each further number that an operator reads."""
+    told: list[Mapping[str, Any]] = []
+    for event in events:
+        told.append(event)
+        sizes = _MORE_READS.get(str(event.get("op")), ()) if event.get("kind") == "sync" else ()
+        told.extend({**event, "kind": "dtoh", "bytes": size} for size in sizes)
+    return told
 
 
 _DIRECTIONS: tuple[str, ...] = ("htod", "dtoh", "sync", "query")

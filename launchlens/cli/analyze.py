@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -39,12 +40,28 @@ def analyze(
     nsys: NsysOption = None,
 ) -> None:
     """What each forward step of one trace costs: launches, GPU idle and why, kernels, calls."""
-    from launchlens.cli.gating import check_analysis, parse_conditions
+    from launchlens.cli.gating import (
+        asks_for_blockers,
+        check_analysis,
+        parse_conditions,
+    )
 
     conditions = parse_conditions(fail_on)
     loaded = load(trace, Choices(phase.value, step, skip, whole, nsys))
+    if asks_for_blockers(conditions):
+        loaded = _with_blockers(loaded, trace)
     write(render_loaded(loaded, report_format, output, verbose=verbose), output)
     check_analysis(conditions, loaded.analysis)
+
+
+def _with_blockers(loaded: Loaded, path: Path) -> Loaded:
+    """The trace with its capture blockers, and a note that they were looked for."""
+    from launchlens.cli.gating import SEARCHED
+    from launchlens.cli.sides import blockers_of
+
+    analysis = loaded.analysis
+    findings, notes = blockers_of(loaded, path), (*analysis.notes, SEARCHED)
+    return replace(loaded, analysis=replace(analysis, findings=findings, notes=notes))
 
 
 def render_loaded(

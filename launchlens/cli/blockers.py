@@ -128,7 +128,8 @@ def _of_trace(path: Path, choices: Choices) -> BlockerReport:
     notes = [*analysis.trace.warnings, *analysis.notes]
     if any(s.graph_launches for s in analysis.steps):
         notes.append(
-            "the steps launch CUDA graphs: what was captured shows no blockers. Read an eager trace."
+            "the steps launch CUDA graphs, and what was captured shows no blockers: "
+            "read an eager trace."
         )
     return BlockerReport(
         schema="launchlens.blockers/1",
@@ -157,5 +158,3 @@ def _render(report: BlockerReport, report_format: Format, output: Path | None) -
     from launchlens.render.blockers import render_blockers
 
     return render_blockers(report, width=terminal_width(), color=wants_color(output))
-
-

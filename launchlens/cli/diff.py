@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -16,6 +16,7 @@ from launchlens.cli.options import (
     OutputOption,
     PhaseChoice,
     PhaseOption,
+    RunsOption,
     SkipOption,
     StepOption,
     VerboseOption,
@@ -39,20 +40,26 @@ def diff(
     whole: WholeOption = False,
     verbose: VerboseOption = False,
     fail_on: FailOnOption = None,
-    runs: Annotated[
-        Path | None, typer.Option("--runs", help="Folder of stored runs.", envvar="LAUNCHLENS_RUNS")
-    ] = None,
+    runs: RunsOption = None,
     nsys: NsysOption = None,
 ) -> None:
     """Compare a baseline with candidates: launches, GPU idle, times, kernels, with verdicts."""
-    from launchlens.cli.gating import check_comparison, parse_conditions
+    from launchlens.cli.gating import (
+        SEARCHED,
+        asks_for_blockers,
+        check_comparison,
+        parse_conditions,
+    )
     from launchlens.cli.reports import render_report
     from launchlens.cli.sides import load_sides
     from launchlens.compare import compare
 
     conditions = parse_conditions(fail_on)
     choices = Choices(phase.value, step, skip, whole, nsys)
-    sides = load_sides([baseline, *candidates], choices, runs)
+    blockers = asks_for_blockers(conditions)
+    sides = load_sides([baseline, *candidates], choices, runs, blockers=blockers)
     comparison = compare([side.input for side in sides])
+    if blockers:
+        comparison = replace(comparison, notes=(*comparison.notes, SEARCHED))
     write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
     check_comparison(conditions, comparison)

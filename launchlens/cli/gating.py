@@ -10,9 +10,12 @@ import typer
 
 from launchlens.errors import EXIT_THRESHOLD
 
+SEARCHED = "Capture blockers were looked for: a side that lists none has none."
+"""A note in reports, without which an empty list of findings says nothing."""
+
 if TYPE_CHECKING:
     from launchlens.model.comparison import Comparison
-    from launchlens.model.figures import Analysis
+    from launchlens.model.figures import Analysis, Finding
     from launchlens.model.gate import GateResult
     from launchlens.thresholds import Threshold
 
@@ -24,6 +27,13 @@ def parse_conditions(texts: Sequence[str] | None) -> list[Threshold]:
     from launchlens.thresholds import parse_threshold
 
     return [parse_threshold(text) for text in texts]
+
+
+def asks_for_blockers(conditions: Sequence[Threshold]) -> bool:
+    """Whether a condition is on capture blockers, so that they have to be looked for."""
+    from launchlens.gates import BLOCKERS
+
+    return any(condition.metric == BLOCKERS for condition in conditions)
 
 
 def check_comparison(conditions: Sequence[Threshold], comparison: Comparison) -> None:
@@ -40,6 +50,20 @@ def check_analysis(conditions: Sequence[Threshold], analysis: Analysis) -> None:
         from launchlens.thresholds import check_values
 
         report(check_values(conditions, analysis))
+
+
+def check_findings(
+    conditions: Sequence[Threshold], label: str, findings: Sequence[Finding]
+) -> None:
+    """The same for blockers alone: ``--fail-on blockers``, ``blockers:suspected``.
+
+    Raises:
+        UsageError: a condition on anything else.
+    """
+    if conditions:
+        from launchlens.thresholds import check_blockers
+
+        report(check_blockers(conditions, label, findings))
 
 
 def report(results: Sequence[GateResult]) -> None:

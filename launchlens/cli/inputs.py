@@ -40,7 +40,7 @@ def load(path: Path, choices: Choices) -> Loaded:
     from launchlens.metrics import summarize_measured
     from launchlens.trace import read_trace
 
-    if path.suffix in _REPORTS and path.is_file():
+    if is_report(path) and path.is_file():
         trace = _read_report(path, choices.nsys)
     else:
         trace = read_trace(path)
@@ -52,6 +52,11 @@ def load(path: Path, choices: Choices) -> Loaded:
         whole=choices.whole,
     )
     return Loaded(trace, analysis, measured)
+
+
+def is_report(path: Path) -> bool:
+    """Whether the name is one of an nsys report, which is exported before it is read."""
+    return path.suffix in _REPORTS
 
 
 def _read_report(path: Path, nsys: Path | None) -> Trace:

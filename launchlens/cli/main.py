@@ -8,8 +8,15 @@ import sys
 import typer
 
 from launchlens.cli.analyze import analyze
+from launchlens.cli.blockers import blockers
+from launchlens.cli.check import check
+from launchlens.cli.comment import comment
 from launchlens.cli.diff import diff
+from launchlens.cli.doctor import doctor
+from launchlens.cli.export import export
+from launchlens.cli.models import models
 from launchlens.cli.profile import profile
+from launchlens.cli.runs import app as runs
 from launchlens.cli.schema import schema
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError
 
@@ -47,8 +54,15 @@ def _root(
 
 
 app.command()(analyze)
+app.command()(blockers)
+app.command()(check)
+app.command()(comment)
 app.command()(diff)
+app.command()(doctor)
+app.command()(export)
+app.command()(models)
 app.command()(profile)
+app.add_typer(runs, name="runs")
 app.command()(schema)
 
 

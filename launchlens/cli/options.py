@@ -19,6 +19,13 @@ class Format(StrEnum):
     csv = "csv"
 
 
+class ListFormat(StrEnum):
+    """Formats of what is a list rather than a report."""
+
+    terminal = "terminal"
+    json = "json"
+
+
 class PhaseChoice(StrEnum):
     """Phases a report can be limited to."""
 
@@ -32,6 +39,7 @@ class PhaseChoice(StrEnum):
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="terminal, markdown, html, json or csv.")
 ]
+ListFormatOption = Annotated[ListFormat, typer.Option("--format", "-f", help="terminal or json.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the report to this file.")
 ]
@@ -65,4 +73,7 @@ FailOnOption = Annotated[
 ]
 NsysOption = Annotated[
     Path | None, typer.Option("--nsys", help="The nsys to use, instead of the newest found.")
+]
+RunsOption = Annotated[
+    Path | None, typer.Option("--runs", help="Folder of stored runs.", envvar="LAUNCHLENS_RUNS")
 ]

@@ -35,10 +35,24 @@ def write(text: str, output: Path | None) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    save(text.encode(), output, option="--output")
+
+
+def save(data: bytes, path: Path, *, option: str) -> None:
+    """Write a file and say so on standard error.
+
+    Args:
+        data: its contents.
+        path: the file; an older one is replaced.
+        option: the option that named it, for the error.
+
+    Raises:
+        LaunchlensError: the file cannot be written.
+    """
     try:
-        output.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
     except OSError as error:
         raise LaunchlensError(
-            f"{output} cannot be written: {error.strerror}.", hint="Choose another --output."
+            f"{path} cannot be written: {error.strerror}.", hint=f"Choose another {option}."
         ) from error
-    sys.stderr.write(f"wrote {output}\n")
+    sys.stderr.write(f"wrote {path}\n")

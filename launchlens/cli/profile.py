@@ -22,7 +22,7 @@ from launchlens.cli.output import write
 from launchlens.errors import CaptureError, HarnessError
 
 if TYPE_CHECKING:
-    from launchlens.capture import GitState
+    from launchlens.capture import Nsys
     from launchlens.cli.profiling.execute import Outcome
     from launchlens.cli.profiling.plan import Plan
 
@@ -183,7 +183,7 @@ def profile(
 
 
 def choose_device(device: DeviceChoice) -> str:
-    """Choose "cuda" or "cpu". The CPU is only used when asked for: a step without a GPU has no figures.
+    """Choose "cuda" or "cpu"; the CPU only when asked for, since it gives no device figures.
 
     Raises:
         HarnessError: no NVIDIA GPU answers.
@@ -229,7 +229,7 @@ def _execute(
     *,
     verbose: bool,
 ) -> None:
-    from launchlens.capture import find_nsys, git_state, gpu_facts
+    from launchlens.capture import find_nsys
     from launchlens.cli.gating import check_comparison
     from launchlens.cli.profiling.execute import Execution
     from launchlens.cli.profiling.progress import Progress
@@ -238,20 +238,14 @@ def _execute(
     from launchlens.store import create_run, runs_root
 
     found = find_nsys(nsys)
-    state, gpus = git_state(Path.cwd()), gpu_facts()
-    environment: dict[str, Any] = {"nsys": found.version_text}
-    if gpus:
-        environment |= {"gpu": gpus[0].name, "driver": gpus[0].driver}
-    if state:
-        environment |= {"git_commit": state.commit, "git_dirty": state.dirty}
-    commit = _describe_commit(state)
+    environment, commit = describe_environment(found)
     arguments = asdict(plan.spec) | {"variants": list(plan.variants)}
     progress = Progress(plan.children)
     root = runs_root(runs)
     with create_run(
         root, model=plan.spec.model, arguments=arguments, environment=environment
     ) as run:
-        outcomes = Execution(plan, run, found, progress, {"commit": commit}).run_variants()
+        outcomes = Execution(plan, run, found, progress, commit).run_variants()
         _require_something(outcomes)
         title = plan.spec.model.rstrip("/").rpartition("/")[2]
         sides = [outcome.side(title) for outcome in outcomes]
@@ -268,10 +262,18 @@ def _execute(
         check_comparison(conditions, comparison)
 
 
-def _describe_commit(state: GitState | None) -> str | None:
+def describe_environment(nsys: Nsys) -> tuple[dict[str, Any], str | None]:
+    """What is known before anything runs, for the run's row; and the commit, for reports."""
+    from launchlens.capture import git_state, gpu_facts
+
+    environment: dict[str, Any] = {"nsys": nsys.version_text}
+    if gpus := gpu_facts():
+        environment |= {"gpu": gpus[0].name, "driver": gpus[0].driver}
+    state = git_state(Path.cwd())
     if state is None or state.commit is None:
-        return None
-    return state.commit[:12] + (" (dirty)" if state.dirty else "")
+        return environment, None
+    environment |= {"git_commit": state.commit, "git_dirty": state.dirty}
+    return environment, state.commit[:12] + (" (dirty)" if state.dirty else "")
 
 
 def _require_something(outcomes: list[Outcome]) -> None:

@@ -17,13 +17,16 @@ class Report(StrEnum):
 
     analysis = "analysis"
     comparison = "comparison"
+    blockers = "blockers"
 
 
 def schema(
-    report: Annotated[Report, typer.Argument(help="analysis or comparison.")] = Report.analysis,
+    report: Annotated[
+        Report, typer.Argument(help="analysis, comparison or blockers.")
+    ] = Report.analysis,
     output: OutputOption = None,
 ) -> None:
-    """Print the JSON Schema of `analyze --format json` or `diff --format json`."""
+    """Print the JSON Schema of what analyze, diff or blockers print with --format json."""
     from launchlens.render.json_report import json_schema
 
     write(json.dumps(json_schema(report.value), indent=1) + "\n", output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,41 +11,54 @@ from launchlens.cli.inputs import Choices, Loaded, load
 from launchlens.model.comparison import SideInput
 
 if TYPE_CHECKING:
-    from launchlens.store.records import StoredVariant
+    from launchlens.model.figures import Finding
+    from launchlens.store import StoredVariant
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSide:
-    """A side with the trace its figures come from, for timelines; None where none was read."""
+    """A side with the trace its figures come from, for timelines; None where none was read.
+
+    ``file`` is the SQLite export that ``loaded`` was read from, for its call stacks.
+    """
 
     input: SideInput
     loaded: Loaded | None
+    file: Path | None = None
 
 
-def load_sides(references: Sequence[str], choices: Choices, runs: Path | None) -> list[LoadedSide]:
+def load_sides(
+    references: Sequence[str], choices: Choices, runs: Path | None, *, blockers: bool = False
+) -> list[LoadedSide]:
     """Read each side in turn. What exists as a file is a trace, anything else a stored run.
 
+    Args:
+        references: traces, or RUN:VARIANT.
+        choices: how steps are chosen.
+        runs: folder of stored runs.
+        blockers: whether to look for capture blockers too.
+
     Raises:
-        TraceError: a trace that cannot be read.
-        StoreError: no such run or variant.
+        TraceError: a trace that cannot be read, or what is neither a file nor a run.
+        StoreError: a run without such a variant, or with several and none is named.
     """
-    return [_load_side(reference, choices, runs) for reference in references]
+    return [load_side(reference, choices, runs, blockers=blockers) for reference in references]
 
 
-def _load_side(reference: str, choices: Choices, runs: Path | None) -> LoadedSide:
+def load_side(
+    reference: str, choices: Choices, runs: Path | None, *, blockers: bool = False
+) -> LoadedSide:
+    """One side, as `load_sides`."""
     path = Path(reference)
-    if path.exists() or not _looks_like_run(reference):
+    if path.exists() and not path.is_dir():
         loaded = load(path, choices)
-        return LoadedSide(SideInput(loaded.analysis.trace.label, loaded.analysis), loaded)
-    from launchlens.store import resolve, runs_root
+        side = SideInput(loaded.analysis.trace.label, loaded.analysis)
+        found = LoadedSide(side, loaded, path)
+    else:
+        from launchlens.cli.references import find_variant
 
-    return side_of_variant(resolve(runs_root(runs), reference), choices)
-
-
-def _looks_like_run(reference: str) -> bool:
-    """Whether it may name a run: no folder and no suffix, as paths of traces have."""
-    name = reference.partition(":")[0]
-    return "/" not in name and "." not in name
+        found = side_of_variant(find_variant(reference, runs), choices)
+    return with_blockers(found) if blockers else found
 
 
 def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
@@ -63,4 +76,19 @@ def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
         timing=timed.analysis if timed else None,
         facts=variant.facts,
     )
-    return LoadedSide(side, loaded)
+    return LoadedSide(side, loaded, counts.file if counts else None)
+
+
+def with_blockers(side: LoadedSide) -> LoadedSide:
+    """The side with its capture blockers; one without a trace has none to look for."""
+    if side.loaded is None:
+        return side
+    return replace(side, input=replace(side.input, findings=blockers_of(side.loaded, side.file)))
+
+
+def blockers_of(loaded: Loaded, file: Path | None) -> tuple[Finding, ...]:
+    """Capture blockers of a trace, with its own call stacks where the file is an export."""
+    from launchlens.cli.findings import findings_of
+    from launchlens.cli.inputs import is_report
+
+    return findings_of(loaded, None if file is None or is_report(file) else file)

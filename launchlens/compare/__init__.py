@@ -1,5 +1,5 @@
 """Comparing sides: values, changes, verdicts, and reasons a comparison may be unfair."""
 
-from launchlens.compare.comparing import compare
+from launchlens.compare.comparing import compare, tabulate
 
-__all__ = ["compare"]
+__all__ = ["compare", "tabulate"]

@@ -37,6 +37,16 @@ def compare(sides: Sequence[SideInput], *, title: str | None = None) -> Comparis
             "a comparison needs a baseline and at least one candidate.",
             hint="Name two traces or runs.",
         )
+    return tabulate(sides, title=title)
+
+
+def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:
+    """The same for one side too, which has figures and nothing they could differ from.
+
+    Args:
+        sides: at least one side, the baseline first.
+        title: as in `compare`.
+    """
     labels = distinct_labels(sides)
     shorts = short_labels(labels)
     pairs = pair_groups(sides)

@@ -91,7 +91,8 @@ def _fill(spec: HarnessSpec, result: dict[str, Any]) -> None:
     # The first model and its graphs go before others are built.
     del built
     if spec.outputs_path is not None and outputs:
-        result["outputs"] = _save_outputs(spec, outputs, device)
+        with take_turn("build", device, result["notes"]):
+            result["outputs"] = _save_outputs(spec, outputs, device)
 
 
 def _run_measured(

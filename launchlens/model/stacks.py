@@ -1,8 +1,9 @@
-"""Call stacks as an export holds them, undecoded: what `trace` hands to `blockers`."""
+"""Call stacks of an export, decoded: what `trace` hands to `blockers`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,50 +17,39 @@ class ChainRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaRow:
-    """One layout of binary payloads (NVTX_PAYLOAD_SCHEMAS)."""
+class PythonFrame:
+    """A Python frame; ``line`` is None when only the file is known."""
 
-    domain_id: int
-    schema_id: int
-    name: str | None
-    kind: int
-    payload_bytes: int
+    function: str
+    file: str
+    line: int | None
 
-
-@dataclass(frozen=True, slots=True)
-class EntryRow:
-    """One field of a layout (NVTX_PAYLOAD_SCHEMA_ENTRIES)."""
-
-    domain_id: int
-    schema_id: int
-    index: int
-    flags: int
-    kind: int
-    name: str | None
-    detail: int
-    offset: int | None
+    @property
+    def source(self) -> str:
+        """File name and line."""
+        name = PurePath(self.file).name
+        return f"{name}:{self.line}" if self.line is not None else name
 
 
 @dataclass(frozen=True, slots=True)
-class MarkRow:
-    """One mark of the domain "Python Backtrace on CUDA".
+class PythonStack:
+    """Python frames of one CUDA call, innermost first.
 
     ``start_ns`` equals the start of the API call it belongs to, on the thread ``global_tid``.
     """
 
     start_ns: int
     global_tid: int
-    domain_id: int
-    text: str | None
-    payload: bytes
+    frames: tuple[PythonFrame, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """All call stacks of an export. Empty when it was recorded without them."""
+    """All call stacks of an export. Empty when it was recorded without them.
+
+    ``undecoded`` counts the calls whose Python frames could not be read.
+    """
 
     chains: tuple[ChainRow, ...] = ()
-    schemas: tuple[SchemaRow, ...] = ()
-    entries: tuple[EntryRow, ...] = ()
-    marks: tuple[MarkRow, ...] = ()
-    strings: tuple[tuple[int, str], ...] = ()
+    python: tuple[PythonStack, ...] = ()
+    undecoded: int = 0

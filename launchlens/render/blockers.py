@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rich.console import RenderableType
@@ -15,7 +16,8 @@ from launchlens.render.format import (
     markdown_text,
     plain,
 )
-from launchlens.render.terminal import describe_equivalence, to_text
+from launchlens.render.terminal import describe_equivalence
+from launchlens.render.terminal_tables import to_text
 
 _VERDICTS = {
     "confirmed": "blocks capture (confirmed)",
@@ -25,6 +27,7 @@ _VERDICTS = {
 }
 _STYLES = {"confirmed": "bold red", "likely": "red", "suspected": "yellow", "cleared": "green"}
 _LONG = 400
+_FOLDERS = re.compile(r"\S*/(?=[^/\s]+:\d)")
 
 
 def blocker_sentence(report: BlockerReport) -> str:
@@ -59,7 +62,7 @@ def _capture_clause(attempt: CaptureAttempt | None) -> str:
 
 
 def describe_line(finding: Finding) -> str:
-    """ "6 × host-to-device copy, 2 bytes, pageable, file.py:1727: blocks capture (confirmed)". """
+    """A finding in a line: how many, what, where, and what it does to a capture."""
     where = f", {plain(finding.source)}" if finding.source else ""
     count = format_value(finding.count_per_step, "count")
     varies = "" if finding.stable else " (differs between steps)"
@@ -86,7 +89,7 @@ def _lines_of(finding: Finding) -> Iterator[tuple[str, str]]:
     if finding.confidence != "cleared":
         yield "remedy", finding.remedy
     if finding.stack:
-        yield "stack", " ← ".join(finding.stack[:6])
+        yield "stack", " ← ".join(_FOLDERS.sub("", frame) for frame in finding.stack[:6])
 
 
 def render_blockers(report: BlockerReport, *, width: int = 100, color: bool = False) -> str:
@@ -118,11 +121,13 @@ def _finding_parts(report: BlockerReport) -> list[RenderableType]:
 def attempt_lines(attempt: CaptureAttempt | None) -> list[str]:
     """What a capture attempt met, in order, and how it ended."""
     if attempt is None:
-        return ["", "No capture was tried: findings are suspects. With --model they are tried."]
+        return ["", "No capture was tried, so these are suspects: --model tries one."]
     lines = ["", "Capture attempt:"]
     for b in attempt.blockers:
         what = f" ({b.count} × {b.bytes} bytes)" if b.count and b.bytes is not None else ""
-        lines.append(f"  {b.order}. {plain(b.source or 'unknown line')}{what}: {plain(b.error_line, 200)}")
+        lines.append(
+            f"  {b.order}. {plain(b.source or 'unknown line')}{what}: {plain(b.error_line, 200)}"
+        )
     if attempt.as_it_stands:
         lines.append("  the step captures as it stands")
     elif attempt.captured:
@@ -135,7 +140,9 @@ def attempt_lines(attempt: CaptureAttempt | None) -> list[str]:
 def effect_lines(effect: PatchEffect) -> list[str]:
     """What a patch brought."""
     gone = sum(f.count_per_step for f in effect.gone)
-    lines = [f"Gone with the patch: {format_value(gone, 'count')} per step in {len(effect.gone)} findings."]
+    lines = [
+        f"Gone with the patch: {format_value(gone, 'count')} of each step's findings."
+    ]
     if effect.untraced_ns:
         base = effect.untraced_ns.get("eager")
         for name, ns in effect.untraced_ns.items():
@@ -172,6 +179,8 @@ def _markdown_findings(report: BlockerReport) -> str:
 def _markdown_list(lines: list[str]) -> str:
     shown = [line for line in lines if line]
     return "\n".join(
-        f"  - {markdown_text(line.strip(), _LONG)}" if line.startswith("  ") else f"- {markdown_text(line, _LONG)}"
+        f"  - {markdown_text(line.strip(), _LONG)}"
+        if line.startswith("  ")
+        else f"- {markdown_text(line, _LONG)}"
         for line in shown
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from launchlens.model.comparison import Comparison
 from launchlens.model.figures import Analysis
 from launchlens.model.timeline import Timeline
+from launchlens.model.trend import TrendSeries
 from launchlens.render.format import sentences
 from launchlens.render.html_analysis import analysis_page
 from launchlens.render.html_page import Page
@@ -22,6 +23,7 @@ from launchlens.render.html_sections import (
     headline_tiles,
 )
 from launchlens.render.html_timeline import timeline_legend, timeline_payload
+from launchlens.render.html_trend import trend_page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,6 +65,18 @@ def render_analysis_html(analysis: Analysis, timelines: Sequence[Timeline] = ())
         The page, as `render_comparison_html`.
     """
     return _render(analysis_page(analysis, timelines), timelines)
+
+
+def render_trend_html(series: Sequence[TrendSeries]) -> str:
+    """A figure over stored runs as one self-contained HTML page.
+
+    Args:
+        series: from the store, at least one; all of the same figure.
+
+    Returns:
+        The page, as `render_comparison_html`.
+    """
+    return _render(trend_page(series), ())
 
 
 def _render(page: Page, timelines: Sequence[Timeline]) -> str:

@@ -16,7 +16,7 @@ from launchlens.render.html_page import CellView, FigureView, Head, RowView, Tab
 from launchlens.render.html_palette import side_colour, text_on
 
 #: What a plotted quantity is divided by, and its axis' words, by unit.
-_AXIS = {
+AXIS = {
     "ns": (1e6, "milliseconds"),
     "fraction": (0.01, "per cent"),
     "count": (1.0, ""),
@@ -59,7 +59,7 @@ def bars_by_category(
         unit: as in `launchlens.model.comparison.Row`.
         stacked: one bar made of the series, else a bar beside a bar.
     """
-    scale, axis = _AXIS[unit]
+    scale, axis = AXIS[unit]
     data: list[dict[str, Any]] = [
         {
             "type": "bar",
@@ -153,7 +153,7 @@ def columns_by_category(
     axis_title: str = "",
 ) -> FigureView:
     """Upright columns over a few short, ordered categories, such as the bins of a histogram."""
-    scale, axis = _AXIS[unit]
+    scale, axis = AXIS[unit]
     data: list[dict[str, Any]] = [
         {
             "type": "bar",

@@ -7,26 +7,33 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from launchlens.errors import LaunchlensError
+from launchlens.model.blocking import BlockerReport
 from launchlens.model.comparison import Comparison
 from launchlens.model.figures import Analysis
 
-ReportKind = Literal["analysis", "comparison"]
+ReportKind = Literal["analysis", "comparison", "blockers"]
+Report = Analysis | Comparison | BlockerReport
+_RECORDS: dict[ReportKind, type[Report]] = {
+    "analysis": Analysis,
+    "comparison": Comparison,
+    "blockers": BlockerReport,
+}
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _adapter(kind: ReportKind) -> Any:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Analysis if kind == "analysis" else Comparison)
+    return TypeAdapter(_RECORDS[kind])
 
 
-def render_json(report: Analysis | Comparison) -> str:
+def render_json(report: Report) -> str:
     """A report as indented JSON; unknown is null, floats keep their full precision."""
-    kind: ReportKind = "analysis" if isinstance(report, Analysis) else "comparison"
+    kind = next(k for k, record in _RECORDS.items() if isinstance(report, record))
     return str(_adapter(kind).dump_json(report, indent=1).decode()) + "\n"
 
 
-def read_json(text: str, *, named: str) -> Analysis | Comparison:
+def read_json(text: str, *, named: str) -> Report:
     """A report back from its JSON.
 
     Raises:
@@ -38,17 +45,14 @@ def read_json(text: str, *, named: str) -> Analysis | Comparison:
         said = json.loads(text).get("schema", "none")
     except (ValueError, AttributeError) as error:
         raise LaunchlensError(f"{named} is not a launchlens report: {error}.") from error
-    kinds: dict[str, ReportKind] = {
-        "launchlens.analysis/1": "analysis",
-        "launchlens.comparison/1": "comparison",
-    }
+    kinds: dict[str, ReportKind] = {f"launchlens.{kind}/1": kind for kind in _RECORDS}
     if not isinstance(said, str) or said not in kinds:
         raise LaunchlensError(
             f"{named} has schema {said!r:.60}; known: {', '.join(kinds)}.",
             hint="Write it with launchlens analyze or diff --format json.",
         )
     try:
-        report: Analysis | Comparison = _adapter(kinds[said]).validate_json(text)
+        report: Report = _adapter(kinds[said]).validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -73,6 +73,8 @@ def _fit(table: Table, width: int) -> None:
 
 def _folds(column: Column, index: int) -> bool:
     """Names and texts may fold; numbers may not, nor the words of a last column beside them."""
+    if column.no_wrap:  # asked for: a name that is copied, a word
+        return False
     return index == 0 or (column.min_width or 0) >= _LEAST_NAME
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from launchlens.render.format import UNKNOWN, format_value, plain, signed
@@ -17,16 +18,17 @@ _LAST_POINTS = 8
 _HASH = 7
 
 
-def render_trend(series: Sequence[TrendSeries]) -> str:
+def render_trend(series: Sequence[TrendSeries], *, width: int | None = None) -> str:
     """Each series as a heading, a sparkline with its range, and its newest points.
 
     Args:
         series: from `store.trend`.
+        width: columns of the terminal, for headings; None leaves them on a line.
 
     Returns:
         Text without colour, a blank line between series.
     """
-    return "\n\n".join(_render_series(item) for item in series) + "\n"
+    return "\n\n".join(_render_series(item, width) for item in series) + "\n"
 
 
 def sparkline(values: Sequence[float | int | None]) -> str:
@@ -79,18 +81,21 @@ def trend_records(series: Sequence[TrendSeries]) -> list[dict[str, Any]]:
 def series_title(series: TrendSeries) -> str:
     """What a series is of: model, variant, phase, shape, GPU, source."""
     parts = [series.model, series.variant, series.phase, series.shape, series.gpu]
-    return ", ".join(plain(part) for part in [*parts, _source(series.source)] if part)
+    return ", ".join(plain(part) for part in [*parts, source_words(series.source)] if part)
 
 
-def _source(kind: str) -> str:
+def source_words(kind: str) -> str:
+    """How a figure was measured: without a profiler, or in a trace of some kind."""
     return kind if kind == "untraced" else f"traced ({kind})"
 
 
-def _render_series(series: TrendSeries) -> str:
+def _render_series(series: TrendSeries, width: int | None) -> str:
     unit = series.unit
     values = [point.value for point in series.points]
     known = [value for value in values if value is not None]
     head = f"{plain(series.metric)}: {series_title(series)}"
+    if width is not None:
+        head = textwrap.fill(head, width, subsequent_indent="  ", break_on_hyphens=False)
     if not known:
         return f"{head}\n  {sparkline(values)}  {UNKNOWN} in all {len(values)} runs"
     low, high = format_value(min(known), unit), format_value(max(known), unit)

@@ -3,7 +3,8 @@
 An export holds the environment of the traced processes three times (META_DATA_CAPTURE,
 TARGET_INFO_SYSTEM_ENV and, as whole strings, StringIds reached through ProcessStreams), their
 standard output, command lines, working directories, the host's name and the names of all running
-processes. What is kept is chosen by name where that is possible; the rest is searched.
+processes. What is kept is chosen by name where that is possible; the rest is searched. Call stacks
+stay: their functions and files are strings that only binary payloads refer to.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from contextlib import closing
 from pathlib import Path
 
 from launchlens.errors import TraceError
+from launchlens.trace.layouts import as_bytes, read_layouts
+from launchlens.trace.payload import survey_payload
 from launchlens.trace.source import connect_read_only, open_source
 
 # Facts about the machine that figures and their provenance need; all other rows are removed.
@@ -53,6 +56,7 @@ _STRING_COLUMNS = frozenset(
 )
 _DECLARED_STRING = re.compile(r"^\s*(\w+)[^\n]*REFERENCES StringIds\(id\)", re.MULTILINE)
 _FOLDERS = re.compile(r"(?<![\w.\]>)])/(?:[\w.\-+@~ ]*[\w.\-+@~]/)+(?=[\w.\-+@~<])")
+_PACKAGE = re.compile(r".*/(?:site|dist)-packages/|.*/lib/(?=python3)")
 _FOLDER_BYTES = re.compile(rb"(?<![\w.])/(?:[\w.\-+@~]+/)+")
 _ASSIGNMENT = re.compile(r"\b[A-Z][A-Z0-9_]{2,}=")
 _ENVIRONMENT_SIZE = 3
@@ -96,7 +100,7 @@ def scrub_trace(src: Path, out: Path) -> None:
             _filter_metadata(target, columns)
             _filter_processes(target, columns)
             _rename_gpus(target, columns)
-            _filter_strings(target, columns)
+            _filter_strings(target, columns, _clean_payloads(target, columns))
             _rewrite_texts(target, columns)
             target.commit()
             target.execute("VACUUM")
@@ -137,8 +141,12 @@ def find_secrets(path: Path) -> list[str]:
 
 
 def strip_folders(text: str) -> str:
-    """A text in which every absolute path has shrunk to its last part."""
-    return _FOLDERS.sub("", text)
+    """A text in which every absolute path has shrunk to its last part.
+
+    What lies in a Python package keeps its place there (``torch/cuda/streams.py``), so that a
+    stack still tells a library's frames from a program's.
+    """
+    return _FOLDERS.sub(lambda m: _PACKAGE.sub("", m[0]) if _PACKAGE.match(m[0]) else "", text)
 
 
 def mask_folders(payload: bytes) -> bytes:
@@ -208,8 +216,37 @@ def _rename_gpus(connection: sqlite3.Connection, columns: dict[str, list[str]]) 
         )
 
 
-def _filter_strings(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
-    """Remove strings that nothing refers to any more (output, environments, other processes)."""
+def _clean_payloads(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> set[int]:
+    """Clear the padding of binary payloads; gives the ids of the strings they refer to."""
+    if not {"domainId", "binaryData"} <= set(columns.get("NVTX_EVENTS", ())):
+        return set()
+    layouts = read_layouts(connection, {})
+    kept: set[int] = set()
+    events = connection.execute(
+        "SELECT rowid, domainId, binaryData FROM NVTX_EVENTS WHERE binaryData IS NOT NULL"
+    ).fetchall()
+    for row, domain, binary in events:
+        payload = as_bytes(binary)
+        strings, cleared = survey_payload(payload, layouts, domain or 0)
+        kept |= strings
+        if cleared != payload:
+            value = cleared if isinstance(binary, bytes) else cleared.hex()
+            connection.execute(
+                "UPDATE NVTX_EVENTS SET binaryData = ? WHERE rowid = ?", (value, row)
+            )
+    return kept
+
+
+def _filter_strings(
+    connection: sqlite3.Connection, columns: dict[str, list[str]], kept: set[int]
+) -> None:
+    """Remove strings that nothing refers to any more (output, environments, other processes).
+
+    Args:
+        connection: the copy.
+        columns: its tables.
+        kept: ids of strings that payloads refer to.
+    """
     if "StringIds" not in columns:
         return
     declared = {
@@ -224,6 +261,9 @@ def _filter_strings(connection: sqlite3.Connection, columns: dict[str, list[str]
     ]
     if references:
         connection.execute("CREATE TEMP TABLE kept_strings (id INTEGER PRIMARY KEY)")
+        # An id beyond SQLite's integers is no row's: a payload of another format.
+        ids = [(i,) for i in kept if i < 1 << 63]
+        connection.executemany("INSERT OR IGNORE INTO kept_strings VALUES (?)", ids)
         for query in references:
             connection.execute(f"INSERT OR IGNORE INTO kept_strings {query}")
         connection.execute("DELETE FROM StringIds WHERE id NOT IN (SELECT id FROM kept_strings)")

@@ -1,13 +1,15 @@
 """Records every program of `programs/` on a machine with a GPU.
 
     NSYS=/path/to/nsys python tests/blockers/record.py OUT [--jobs 8] [--only NAME ...] [--stacks]
+    NSYS=/path/to/nsys python tests/blockers/record.py OUT --jobs 16 --stacks-only
 
 For each program: an nsys trace of three eager steps, exported to SQLite, scrubbed, without the
 tables that no one needs, compressed with xz; a real capture attempt; and what the harness's
 dispatch mode sees in a step; each in a process of its own.
 Writes `OUT/blocker-programs.tar` (NAME.sqlite.xz for each program) and `OUT/captures.json`
 (status, first error line and source line for each, dispatch events, versions). With `--stacks` the
-programs that have a finding are recorded once more with call stacks (NAME.stacks.sqlite.xz).
+programs whose steps make a call that gets a stack are recorded once more with call stacks
+(NAME.stacks.sqlite.xz); with `--stacks-only` nothing but these is made: `OUT/blocker-stacks.tar`.
 """
 
 import argparse
@@ -35,6 +37,23 @@ TRACE_ARGUMENTS = (
 STACK_ARGUMENTS = (
     "-t cuda,nvtx -s process-tree --cpuctxsw=none --cudabacktrace=memory:0,sync:0 "
     "--python-backtrace=cuda --capture-range=cudaProfilerApi --capture-range-end=stop"
+)
+# nsys 2025.3 notes stacks only for calls that synchronize or wait for an event: these programs'.
+WITH_STACKS = (
+    "altup_epsilon",
+    "boolean_index",
+    "config_scalar_tensor",
+    "cpu_embedding",
+    "explicit_sync",
+    "guarded_condition",
+    "item_loop",
+    "layer_to_device",
+    "list_index_scalar",
+    "old_event_wait",
+    "repeat_interleave",
+    "shape_tensors",
+    "tensor_condition",
+    "tolist_lengths",
 )
 # Sampled stacks, other programs' threads and process lists: megabytes that no test reads.
 UNNEEDED = (
@@ -92,28 +111,6 @@ def shrink(path):
     connection.close()
 
 
-def stack_sample(path, scrub):
-    """How this nsys lays out Python stacks: rows and one payload, for the decoder's tests."""
-    with sqlite3.connect(path) as connection:
-        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        marks = (
-            "SELECT binaryData FROM NVTX_EVENTS WHERE binaryData IS NOT NULL AND domainId IN "
-            "(SELECT domainId FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId "
-            "WHERE eventType = 75 AND COALESCE(text, value) LIKE 'Python Backtrace%')"
-        )
-        try:
-            payloads = connection.execute(marks).fetchall()
-            chains = connection.execute("SELECT count(*) FROM CUDA_CALLCHAINS").fetchone()[0]
-            schemas = connection.execute("SELECT * FROM NVTX_PAYLOAD_SCHEMAS").fetchall()
-            entries = connection.execute("SELECT * FROM NVTX_PAYLOAD_SCHEMA_ENTRIES").fetchall()
-        except sqlite3.OperationalError as error:
-            return {"stacks": str(error)}
-    first = payloads[0][0] if payloads else b""
-    masked = scrub.mask_folders(first if isinstance(first, bytes) else first.encode())
-    shown = {"payloads": len(payloads), "chains": chains, "first_payload": masked.hex()}
-    return {"stacks": shown | {"schemas": schemas, "entries": entries}}
-
-
 def record(nsys, scrub, name, folder, stacks):
     suffix = ".stacks" if stacks else ""
     report = folder / f"{name}{suffix}.nsys-rep"
@@ -127,14 +124,13 @@ def record(nsys, scrub, name, folder, stacks):
     if not export(nsys, report, sqlite):
         return {"error": (run.stdout + run.stderr)[-1500:]}
     shrink(sqlite)
-    sample = stack_sample(sqlite, scrub) if stacks else {}
     scrub.scrub_trace(sqlite, clean)
     secrets = scrub.find_secrets(clean)
     if secrets:
         return {"error": f"still holds secrets: {secrets[:3]}"}
     packed = folder / f"{clean.name}.xz"
     packed.write_bytes(lzma.compress(clean.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
-    return {"file": packed.name, "bytes": packed.stat().st_size, **sample}
+    return {"file": packed.name, "bytes": packed.stat().st_size}
 
 
 def ask(name, mode):
@@ -171,42 +167,65 @@ def run_safely(function, *arguments):
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def main():
+def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--stacks", action="store_true")
+    parser.add_argument("--stacks-only", action="store_true")
     arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    return arguments
+
+
+def pack(folder, out):
+    with tarfile.open(out, "w") as tar:
+        for packed in sorted(folder.glob("*.xz")):
+            tar.add(packed, packed.name)
+    print(out.name, out.stat().st_size, "bytes")
+
+
+def record_stacks_only(arguments, nsys, scrub):
+    names = [n for n in WITH_STACKS if not arguments.only or n in arguments.only]
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(arguments.jobs) as pool:
+        folder = Path(scratch)
+        traces = {n: pool.submit(run_safely, record, nsys, scrub, n, folder, True) for n in names}
+        for n, future in traces.items():
+            print(n, future.result())
+        pack(folder, arguments.out / "blocker-stacks.tar")
+
+
+def main():
+    arguments = read_arguments()
     nsys, scrub = find_nsys(), load_scrub()
+    if arguments.stacks_only:
+        record_stacks_only(arguments, nsys, scrub)
+        return
     names = sorted(p.stem for p in RUNNER.parent.glob("*.py") if not p.stem.startswith("_"))
     names = [n for n in names if not arguments.only or n in arguments.only]
-    arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(arguments.jobs) as pool:
         folder = Path(scratch)
         traces = {n: pool.submit(run_safely, record, nsys, scrub, n, folder, False) for n in names}
         if arguments.stacks:
-            for n in (n for n in names if not n.startswith("clean_")):
+            for n in (n for n in names if n in WITH_STACKS):
                 traces[f"{n}.stacks"] = pool.submit(
                     run_safely, record, nsys, scrub, n, folder, True
                 )
         captures = {n: pool.submit(run_safely, ask, n, "--capture") for n in names}
         events = {n: pool.submit(run_safely, ask, n, "--dispatch") for n in names}
+        made = {n: f.result() for n, f in traces.items()}
         result = {
             "versions": versions(nsys),
-            "traces": {n: f.result() for n, f in traces.items()},
             "captures": {n: f.result() for n, f in captures.items()},
             "events": {n: f.result().get("events", []) for n, f in events.items()},
         }
-        with tarfile.open(arguments.out / "blocker-programs.tar", "w") as tar:
-            for packed in sorted(folder.glob("*.xz")):
-                tar.add(packed, packed.name)
+        pack(folder, arguments.out / "blocker-programs.tar")
     text = scrub.strip_folders(json.dumps(result, indent=1, sort_keys=True))
     (arguments.out / "captures.json").write_text(text)
-    for n in sorted(result["traces"]):
-        print(n, result["traces"][n], result["captures"].get(n, ""))
-    size = (arguments.out / "blocker-programs.tar").stat().st_size
-    print(f"{len(result['traces'])} traces, {size} bytes", result["versions"])
+    for n in sorted(made):
+        print(n, made[n], result["captures"].get(n, ""))
+    print(len(made), "traces", result["versions"])
 
 
 if __name__ == "__main__":

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from launchlens.cli.inputs import Choices, Loaded, load
 from launchlens.cli.profiling.gather import equivalence_of, facts_of, failure_of, read_result
-from launchlens.cli.profiling.plan import Plan, child_command, stem_of
+from launchlens.cli.profiling.plan import Plan, child_command
 from launchlens.cli.profiling.progress import Progress
 from launchlens.cli.sides import LoadedSide
-from launchlens.errors import CaptureError
+from launchlens.errors import CaptureError, HarnessError
 from launchlens.model.comparison import SideInput
-from launchlens.model.measured import Failure, VariantFacts
+from launchlens.model.figures import Finding
+from launchlens.model.measured import VariantFacts
 
 if TYPE_CHECKING:
     from launchlens.capture import Nsys
@@ -32,8 +33,10 @@ class Outcome:
     variant: str
     status: Status
     facts: VariantFacts
+    stem: str
     traces: dict[str, Loaded] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
     @property
     def counts(self) -> Loaded | None:
@@ -57,6 +60,7 @@ class Outcome:
                 analysis=counts.analysis if counts else None,
                 timing=timing.analysis if timing else None,
                 facts=self.facts,
+                findings=self.findings,
             ),
             counts,
         )
@@ -66,54 +70,94 @@ class Execution:
     """Runs the variants of a plan, one after the other, into a run folder."""
 
     def __init__(
-        self, plan: Plan, run: RunFolder, nsys: Nsys, progress: Progress, facts: dict[str, Any]
+        self, plan: Plan, run: RunFolder, nsys: Nsys, progress: Progress, commit: str | None
     ) -> None:
         self._plan = plan
         self._run = run
         self._nsys = nsys
         self._progress = progress
-        self._commit = facts.get("commit")
+        self._commit = commit
         self._versions = {"nsys": nsys.version_text, "launchlens": version("launchlens")}
 
     def run_variants(self) -> list[Outcome]:
         """All variants; one that fails leaves the others to go on."""
         outcomes: list[Outcome] = []
         for variant in self._plan.variants:
-            outcome = self._run_variant(variant)
+            outcome = self.run_variant(variant)
             if outcomes and outcome.status == "ok":
                 outcome.facts = self._with_equivalence(outcome)
             outcomes.append(outcome)
-            self._save(outcome)
+            self.save(outcome)
+        self._explain_failure(outcomes)
         return outcomes
 
-    def _run_variant(self, variant: str) -> Outcome:
-        spec = self._plan.time_spec(variant, self._run.results)
+    def run_variant(self, variant: str) -> Outcome:
+        """One variant: untraced first, then under nsys, unless it cannot be captured."""
+        outcome = self.time_variant(variant)
         kinds = self._plan.trace_kinds(variant)
-        with self._progress.stage(f"{variant}: untraced"):
+        if outcome.status != "ok":
+            self._progress.skip(len(kinds))
+            return outcome
+        for kind in kinds:
+            with self._progress.stage(f"{self._name(variant)}: nsys, {_describe_kind(kind)}"):
+                self._trace(outcome, variant, kind)
+        return outcome
+
+    def time_variant(self, variant: str) -> Outcome:
+        """One variant with no profiler in the process."""
+        spec = self._plan.time_spec(variant, self._run.results)
+        with self._progress.stage(f"{self._name(variant)}: untraced"):
             result, log, command = self._run_untraced(variant, spec)
         facts = replace(
             facts_of(result, command=command, versions=self._versions), commit=self._commit
         )
         self._describe(result)
         status: Status = result["status"]
-        if status != "ok":
-            failure = failure_of(result, log)
-            self._progress.skip(len(kinds))
-            assert failure is not None
-            self._progress.say(f"{variant} {_word(status)}: {failure.error_line}")
-            return Outcome(variant, status, replace(facts, failure=failure), result=result)
-        outcome = Outcome(variant, "ok", facts, result=result)
-        for kind in kinds:
-            with self._progress.stage(f"{variant}: nsys, {_describe_kind(kind)}"):
-                self._trace(outcome, variant, kind)
+        name, stem = self._name(variant), self._plan.stem(variant)
+        if status == "ok":
+            return Outcome(name, "ok", facts, stem, result=result)
+        failure = failure_of(result, log)
+        assert failure is not None
+        self._progress.say(f"{name} {_word(status)}: {failure.error_line}")
+        return Outcome(name, status, replace(facts, failure=failure), stem, result=result)
+
+    def trace_variant(self, variant: str) -> Outcome:
+        """One variant under nsys alone, where untraced times are not wanted."""
+        outcome = Outcome(
+            self._name(variant), "ok", VariantFacts(variant=variant), self._plan.stem(variant)
+        )
+        kind = self._plan.trace_kinds(variant)[0]
+        with self._progress.stage(f"{outcome.variant}: nsys, {_describe_kind(kind)}"):
+            self._trace(outcome, variant, kind)
         return outcome
+
+    def _name(self, variant: str) -> str:
+        return variant + self._plan.suffix
+
+    def _explain_failure(self, outcomes: list[Outcome]) -> None:
+        """A step that could not be captured as one graph: find out why, from the eager trace."""
+        failed = next(
+            (o for o in outcomes if o.status == "failed" and o.facts.variant == "cudagraph"), None
+        )
+        eager = next((o for o in outcomes if o.facts.variant == "eager" and o.counts), None)
+        if failed is None or eager is None or eager.counts is None:
+            return
+        from launchlens.cli.profiling.blocking import findings_with, try_capture
+
+        self._progress.add(1)
+        try:
+            attempt = try_capture(self._plan, self._run, self._progress)
+        except HarnessError as error:
+            self._progress.say(f"no blockers found: {error}")
+            return
+        failed.findings = findings_with(eager.counts, attempt)
 
     def _run_untraced(self, variant: str, spec: HarnessSpec) -> tuple[dict[str, Any], Path, str]:
         from launchlens.capture import last_line, run_plain
 
-        log = self._run.logs / f"{stem_of(variant)}.untraced.log"
+        log = self._run.logs / f"{self._plan.stem(variant)}.untraced.log"
         program = child_command(self._write_spec(spec))
-        self._run.record_command(f"{variant}: untraced", program)
+        self._run.record_command(f"{self._name(variant)}: untraced", program)
         code = run_plain(program, log=log, timeout_s=self._plan.timeout_s)
         result = read_result(Path(spec.result_path))
         if result is None:
@@ -126,14 +170,14 @@ class Execution:
         from launchlens.capture import record
 
         spec = self._plan.trace_spec(variant, kind, self._run.results)
-        output = self._run.traces / f"{stem_of(variant)}.{kind}"
+        output = self._run.traces / f"{outcome.stem}.{kind}"
         on_gpu = self._plan.device == "cuda"
         try:
             recording = record(
                 self._nsys,
                 child_command(self._write_spec(spec)),
                 output=output,
-                log=self._run.logs / f"{stem_of(variant)}.{kind}.log",
+                log=self._run.logs / f"{outcome.stem}.{kind}.log",
                 timeout_s=self._plan.timeout_s,
                 graph_trace=kind if on_gpu else None,  # type: ignore[arg-type]
                 trace=("cuda", "nvtx") if on_gpu else ("nvtx",),
@@ -146,7 +190,7 @@ class Execution:
                 self._progress.say(f"{variant}: no whole-graph trace: {error}")
                 return
             raise
-        self._run.record_command(f"{variant}: {kind}", recording.command)
+        self._run.record_command(f"{outcome.variant}: {kind}", recording.command)
         result = read_result(Path(spec.result_path))
         if result is None or result["status"] != "ok":
             failure = failure_of(result, recording.log) if result else None
@@ -157,11 +201,12 @@ class Execution:
         outcome.traces[kind] = load(recording.sqlite, Choices())
 
     def _with_equivalence(self, outcome: Outcome) -> VariantFacts:
-        baseline = self._run.results / f"{stem_of(self._plan.variants[0])}.outputs.npz"
-        own = self._run.results / f"{stem_of(outcome.variant)}.outputs.npz"
+        baseline = self._run.results / f"{self._plan.stem(self._plan.variants[0])}.outputs.npz"
+        own = self._run.results / f"{outcome.stem}.outputs.npz"
         return replace(outcome.facts, equivalence=equivalence_of(baseline, own))
 
-    def _save(self, outcome: Outcome) -> None:
+    def save(self, outcome: Outcome) -> None:
+        """Into the run's folder and the database."""
         self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
         for kind, loaded in outcome.traces.items():
             trace = self._run.traces / loaded.analysis.trace.file
@@ -201,8 +246,3 @@ def _word(status: Status) -> str:
 
 def _describe_kind(kind: str) -> str:
     return {"node": "graph nodes", "graph": "whole graphs"}.get(kind, "NVTX ranges")
-
-
-def failures_of(outcomes: list[Outcome]) -> list[Failure]:
-    """Failures of all variants, in order."""
-    return [o.facts.failure for o in outcomes if o.facts.failure is not None]

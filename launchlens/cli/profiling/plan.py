@@ -37,6 +37,7 @@ class Plan:
         nsys_args: passed on to nsys profile.
         stacks: record call stacks of synchronizing calls.
         timeout_s: limit for each child.
+        suffix: added to variants' names in the run ("-patched"), so that files stay apart.
     """
 
     spec: HarnessSpec
@@ -47,10 +48,11 @@ class Plan:
     nsys_args: tuple[str, ...] = ()
     stacks: bool = False
     timeout_s: float = 900.0
+    suffix: str = ""
 
     def time_spec(self, variant: str, results: Path) -> HarnessSpec:
         """Spec of the child that times a variant with no profiler around it."""
-        stem = stem_of(variant)
+        stem = self.stem(variant)
         return replace(
             self.spec,
             variant=variant,
@@ -71,8 +73,12 @@ class Plan:
             concurrency=(),
             equivalence_dtypes=(),
             graph_trace=kind,
-            result_path=str(results / f"{stem_of(variant)}.{kind}.trace.json"),
+            result_path=str(results / f"{self.stem(variant)}.{kind}.trace.json"),
         )
+
+    def stem(self, variant: str) -> str:
+        """A variant's name in this plan as part of file names."""
+        return stem_of(variant + self.suffix)
 
     def trace_kinds(self, variant: str) -> tuple[str, ...]:
         """Traces to record of a variant: by kind of graph tracing."""

@@ -1,4 +1,4 @@
-"""``launchlens blockers --model``: trace a model eagerly, try its capture, and again with a patch."""
+"""``blockers --model``: an eager trace and a capture attempt; with a patch, both again."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from launchlens.cli.profiling.execute import Execution, Outcome
 from launchlens.cli.profiling.gather import equivalence_of
 from launchlens.cli.profiling.progress import Progress
 from launchlens.errors import HarnessError
-from launchlens.model.blocking import BlockerReport, PatchEffect
+from launchlens.model.blocking import BlockerReport, CaptureAttempt, PatchEffect
 
 if TYPE_CHECKING:
     from launchlens.cli.profiling.plan import Plan
-    from launchlens.model.figures import Finding
+    from launchlens.model.figures import Finding, TraceInfo
     from launchlens.store import RunFolder
 
 _PATCHED = "-patched"
 
 
-def probe_model(plan: Plan, patch: Path | None, nsys: Path | None, runs: Path | None) -> BlockerReport:
+def probe_model(
+    plan: Plan, patch: Path | None, nsys: Path | None, runs: Path | None
+) -> BlockerReport:
     """Findings with source lines, a real capture attempt, and with ``patch`` the same again.
 
     Raises:
@@ -35,7 +37,7 @@ def probe_model(plan: Plan, patch: Path | None, nsys: Path | None, runs: Path | 
 
     found = find_nsys(nsys)
     environment, commit = describe_environment(found)
-    progress = Progress(5 + 3 if patch else 2)
+    progress = Progress(_stages(plan, patch))
     arguments = asdict(plan.spec) | {"command": "blockers", "patch": str(patch) if patch else None}
     with create_run(
         runs_root(runs), model=plan.spec.model, arguments=arguments, environment=environment
@@ -48,9 +50,14 @@ def probe_model(plan: Plan, patch: Path | None, nsys: Path | None, runs: Path | 
             )
             after = Execution(changed, run, found, progress, commit)
             patched, eager_patched = _probe(changed, run, after, progress, timed=True)
-            outcomes = {"eager": eager, "eager, patched": eager_patched}
+            outcomes = {
+                name: outcome
+                for name, outcome in (("eager", eager), ("eager, patched", eager_patched))
+                if outcome is not None
+            }
             if patched.attempt is not None and patched.attempt.as_it_stands:
                 captured = after.time_variant("cudagraph")
+                after.save(captured)
                 outcomes["cudagraph, patched"] = captured
             else:
                 progress.skip(1)
@@ -64,10 +71,28 @@ def probe_model(plan: Plan, patch: Path | None, nsys: Path | None, runs: Path | 
     return report
 
 
+def _stages(plan: Plan, patch: Path | None) -> int:
+    if plan.device == "cpu":
+        return 2 if patch else 1
+    return 7 if patch else 2
+
+
 def _probe(
     plan: Plan, run: RunFolder, execution: Execution, progress: Progress, *, timed: bool
-) -> tuple[BlockerReport, Outcome]:
-    """One eager trace and one capture attempt; with ``timed`` an untraced run before."""
+) -> tuple[BlockerReport, Outcome | None]:
+    """One eager trace and one capture attempt; with ``timed`` an untraced run before.
+
+    Without a GPU there is nothing to trace and to capture: the step's operators are listed.
+    """
+    label = f"{plan.spec.model.rpartition('/')[2]}{plan.suffix}"
+    if plan.device == "cpu":
+        attempt = try_capture(plan, run, progress)
+        note = (
+            "without a GPU nothing was captured and no copy was traced: these are operators of "
+            "one step that would copy or wait."
+        )
+        found = _operators(attempt)
+        return _report(label, ("prefill",), 1, None, found, None, (note,)), None
     outcome = execution.run_variant("eager") if timed else execution.trace_variant("eager")
     if outcome.counts is None:
         failure = outcome.facts.failure
@@ -75,31 +100,37 @@ def _probe(
     execution.save(outcome)
     attempt = try_capture(plan, run, progress)
     analysis = outcome.counts.analysis
-    if plan.device == "cpu":
-        notes: tuple[str, ...] = (
-            "without a GPU nothing was captured and no copy was traced: the lines below are "
-            "operators that would copy or wait.",
-        )
-        findings = _operators(attempt)
-    else:
-        notes = (*analysis.trace.warnings, *analysis.notes)
-        findings = findings_with(outcome.counts, attempt)
-    report = BlockerReport(
+    phases = tuple(dict.fromkeys(s.phase for s in analysis.steps))
+    found = findings_with(outcome.counts, attempt)
+    notes = (*analysis.trace.warnings, *analysis.notes)
+    tried = attempt_record(attempt)
+    return _report(label, phases, len(analysis.steps), analysis.trace, found, tried, notes), outcome
+
+
+def _report(
+    label: str,
+    phases: tuple[str, ...],
+    steps: int,
+    trace: TraceInfo | None,
+    findings: tuple[Finding, ...],
+    attempt: CaptureAttempt | None,
+    notes: tuple[str, ...],
+) -> BlockerReport:
+    return BlockerReport(
         schema="launchlens.blockers/1",
-        label=f"{plan.spec.model.rpartition('/')[2]}{plan.suffix}",
-        phases=tuple(dict.fromkeys(s.phase for s in analysis.steps)),
-        steps=len(analysis.steps),
-        trace=analysis.trace,
+        label=label,
+        phases=phases,
+        steps=steps,
+        trace=trace,
         findings=findings,
-        attempt=attempt_record(attempt),
+        attempt=attempt,
         notes=notes,
     )
-    return report, outcome
 
 
 def _operators(attempt: dict[str, Any]) -> tuple[Finding, ...]:
     """Operators of the step that would copy or wait, grouped by line: suspects without a trace."""
-    from launchlens.blockers import find_in_events
+    from launchlens.blockers.events import find_in_events
 
     return find_in_events(attempt["events"])
 

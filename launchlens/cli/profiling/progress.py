@@ -44,6 +44,10 @@ class Progress:
         """Stages that will not run after all."""
         self._total -= stages
 
+    def add(self, stages: int) -> None:
+        """Stages that turn out to be needed as well."""
+        self._total += stages
+
     def say(self, line: str) -> None:
         """A line on standard error."""
         if self._console.is_terminal:

@@ -6,7 +6,7 @@ CASES = ("vllm-project/vllm-omni#5107",)
 EXPECT = [
     {"rule": "lazy-load", "count_per_step": 1, "line_marker": "# <- here"},
 ]
-CAPTURE = "unknown"
+CAPTURE = "succeeds"
 
 
 def setup():

@@ -8,7 +8,7 @@ CASES = ("vllm-project/vllm#57759", "pytorch/pytorch#146924")
 EXPECT = [
     {"rule": "alloc", "count_per_step": 1, "kinds": "cudaHostAlloc", "line_marker": "# <- here"},
 ]
-CAPTURE = "unknown"  # newer versions of torch pin memory in the relaxed mode
+CAPTURE = "fails"
 
 
 def setup():

@@ -5,15 +5,15 @@ import torch
 CASES = ("sgl-project/sglang#37810",)
 EXPECT = [
     {"rule": "dtoh-sync", "count_per_step": 1, "bytes": 8, "line_marker": "# <- here"},
+    # and whether all counts are positive: two reads from one line
+    {"rule": "dtoh-sync", "count_per_step": 1, "bytes": 1, "line_marker": "# <- here"},
 ]
 CAPTURE = "fails"
 
 
 def setup():
-    return {
-        "counts": torch.tensor([3, 1, 4, 1, 5], device="cuda"),
-        "x": torch.randn(5, 64, device="cuda"),
-    }
+    counts = torch.tensor([3, 1, 4, 1, 5], device="cuda")
+    return {"counts": counts, "x": torch.randn(5, 64, device="cuda")}
 
 
 def step(state):

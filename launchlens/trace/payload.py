@@ -1,7 +1,8 @@
 """Decodes NVTX extended payloads: binary data whose layout the trace describes in rows.
 
-Layout of ``NVTX_EVENTS.binaryData``, as seen in exports: for each payload of the event a header
-of four unsigned 64-bit integers (domain, schema, size, offset of what follows), then the payload.
+Layout of ``NVTX_EVENTS.binaryData``, as seen in exports of nsys 2025.3: for each payload of the
+event a header of four unsigned 64-bit integers (domain, schema, size, offset of the payload from
+the header's start), then the payload.
 Layout of a payload: nvToolsExtPayload.h (entry types, flags), rows of NVTX_PAYLOAD_SCHEMA_ENTRIES.
 
 What cannot be decoded (addresses of the traced process, unknown types) gives None; nothing
@@ -10,12 +11,12 @@ raises on strange bytes, since a stack is a help and no figure.
 
 from __future__ import annotations
 
+import dataclasses
 import struct
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from launchlens.model.stacks import EntryRow, SchemaRow
+from launchlens.trace.layouts import EntryRow, Layouts
 
 Value = int | float | str | bytes | list["Value"] | dict[str, "Value"] | None
 
@@ -37,46 +38,6 @@ _LIMIT = 4096
 _DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Layouts:
-    """Layouts of a trace: entries of each (domain, schema) in order, and sizes."""
-
-    entries: Mapping[tuple[int, int], tuple[EntryRow, ...]]
-    size_bytes: Mapping[tuple[int, int], int]
-    strings: Mapping[int, str]
-
-    @classmethod
-    def of(
-        cls,
-        schemas: Iterable[SchemaRow],
-        entries: Iterable[EntryRow],
-        strings: Iterable[tuple[int, str]] = (),
-    ) -> Layouts:
-        """Layouts from the export's rows."""
-        by_schema: dict[tuple[int, int], list[EntryRow]] = defaultdict(list)
-        for entry in entries:
-            by_schema[entry.domain_id, entry.schema_id].append(entry)
-        return cls(
-            {key: tuple(sorted(v, key=lambda e: e.index)) for key, v in by_schema.items()},
-            {(s.domain_id, s.schema_id): s.payload_bytes for s in schemas},
-            dict(strings),
-        )
-
-    def fields(self, domain: int, schema: int) -> tuple[EntryRow, ...]:
-        """Entries of a layout; of any domain's, where this domain has none of that number."""
-        own = self.entries.get((domain, schema))
-        if own is not None:
-            return own
-        return next((v for (_, s), v in self.entries.items() if s == schema), ())
-
-    def size(self, domain: int, schema: int) -> int:
-        """Static size of a layout in bytes, 0 when it has none."""
-        own = self.size_bytes.get((domain, schema))
-        if own is not None:
-            return own
-        return next((v for (_, s), v in self.size_bytes.items() if s == schema), 0)
-
-
 def decode_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> list[Value]:
     """The payloads of one event, each as a dict of its fields (or a plain value).
 
@@ -89,33 +50,73 @@ def decode_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> list[Value
         One value for each payload that could be decoded; empty for bytes of another format.
     """
     decoded: list[Value] = []
+    for schema, start, end in _payloads(blob):
+        if schema in _STRINGS:
+            decoded.append(_text(blob[start:end], _STRINGS[schema]))
+        else:
+            reader, fields = _reader(blob, (schema, start, end), layouts, domain)
+            if fields:
+                decoded.append(reader.struct(fields, 0, _DEPTH)[0])
+    return decoded
+
+
+def survey_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> tuple[set[int], bytes]:
+    """What a scrubber must know of the payloads of one event.
+
+    Args:
+        blob: ``binaryData`` of an NVTX event.
+        layouts: the trace's layouts.
+        domain: the event's domain, used where the header's domain is not known.
+
+    Returns:
+        Ids of the registered strings (StringIds) the payloads refer to, and the blob with the
+        padding between structures cleared: nsys leaves there what lay in the process's memory.
+    """
+    found: set[int] = set()
+    cleared = bytearray(blob)
+    for schema, start, end in _payloads(blob):
+        reader, fields = _reader(blob, (schema, start, end), layouts, domain)
+        if fields:
+            reader.struct(fields, 0, _DEPTH)
+            found |= reader.string_ids
+            for low, high in reader.padding:
+                cleared[start + low : start + high] = bytes(high - low)
+    return found, bytes(cleared)
+
+
+def _payloads(blob: bytes) -> Iterator[tuple[int, int, int]]:
+    """Schema, start and end of each payload that describes itself."""
     at = 0
     while at + _HEADER.size <= len(blob):
-        told_domain, schema, size, _ = _HEADER.unpack_from(blob, at)
-        start, end = at + _HEADER.size, at + _HEADER.size + size
-        if end > len(blob):
-            break
-        data = blob[start:end]
-        at = end
-        if schema in {_REFERENCED, _RAW}:
-            continue
-        if schema in _STRINGS:
-            decoded.append(_text(data, _STRINGS[schema]))
-            continue
-        owner = told_domain if (told_domain, schema) in layouts.entries else domain
-        fields = layouts.fields(owner, schema)
-        if fields:
-            decoded.append(_Reader(data, layouts, owner).struct(fields, 0, _DEPTH)[0])
-    return decoded
+        _, schema, size, _ = _HEADER.unpack_from(blob, at)
+        start, at = at + _HEADER.size, at + _HEADER.size + size
+        if at > len(blob):
+            return
+        if schema not in {_REFERENCED, _RAW}:
+            yield schema, start, at
+
+
+def _reader(
+    blob: bytes, payload: tuple[int, int, int], layouts: Layouts, domain: int
+) -> tuple[_Reader, tuple[EntryRow, ...]]:
+    schema, start, end = payload
+    told_domain = _HEADER.unpack_from(blob, start - _HEADER.size)[0]
+    owner = told_domain if (told_domain, schema) in layouts.entries else domain
+    return _Reader(blob[start:end], layouts, owner), layouts.fields(owner, schema)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the fields of one payload; positions are bytes from the payload's start."""
+    """Reads the fields of one payload; positions are bytes from the payload's start.
+
+    Notes the ids of registered strings it meets, and the padding at the end of structures.
+    """
 
     data: bytes
     layouts: Layouts
     domain: int
+    string_ids: set[int] = dataclasses.field(default_factory=set)
+    padding: list[tuple[int, int]] = dataclasses.field(default_factory=list)
 
     def struct(
         self, fields: tuple[EntryRow, ...], base: int, depth: int
@@ -177,13 +178,17 @@ class _Reader:
         if code is not None:
             value = self._scalar(code, at)
             if kind == _HANDLE and isinstance(value, int):
+                self.string_ids.add(value)
                 value = self.layouts.strings.get(value)
             return value, at + struct.calcsize(code)
         fields = self.layouts.fields(self.domain, kind) if kind >= _FIRST_SCHEMA_ID else ()
         if not fields or depth == 0:
             return None, len(self.data) + 1
         value, end = self.struct(fields, at, depth - 1)
-        return value, max(end, at + self.layouts.size(self.domain, kind))
+        full = at + self.layouts.size(self.domain, kind)
+        if end < full <= len(self.data):
+            self.padding.append((end, full))
+        return value, max(end, full)
 
     def _length(self, field: EntryRow, array: int, known: Mapping[int, Value]) -> int | None:
         if array == _LENGTH_INDEX:

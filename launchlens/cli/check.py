@@ -1,0 +1,115 @@
+"""``launchlens check BUDGET.toml TRACE…``: limits that are kept in a file, held on traces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from launchlens.cli.inputs import Choices
+from launchlens.cli.options import (
+    NsysOption,
+    PhaseChoice,
+    PhaseOption,
+    RunsOption,
+    SkipOption,
+    StepOption,
+    WholeOption,
+)
+from launchlens.cli.output import write
+from launchlens.errors import EXIT_THRESHOLD, TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from launchlens.cli.sides import LoadedSide
+    from launchlens.model.figures import Analysis
+    from launchlens.model.gate import GateResult
+
+
+def check(
+    budget: Annotated[Path, typer.Argument(metavar="BUDGET.toml", help="The file with limits.")],
+    traces: Annotated[
+        list[str], typer.Argument(metavar="TRACE", help="Traces, or RUN:VARIANT.")
+    ],
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="TRACE", help="An earlier one, to say what has changed."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="The model's name, for patterns of the budget."),
+    ] = None,
+    phase: PhaseOption = PhaseChoice.all,
+    step: StepOption = None,
+    skip: SkipOption = 0,
+    whole: WholeOption = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List the limits that hold too.")
+    ] = False,
+    runs: RunsOption = None,
+    nsys: NsysOption = None,
+) -> None:
+    """Hold traces against the limits of a budget file; end with 3 if any does not hold.
+
+    A limit on a figure that the trace cannot tell does not hold. A trace that no limit is for is
+    an error.
+    """
+    from launchlens.budget import check_budget, read_budget
+    from launchlens.cli.sides import load_side
+    from launchlens.gates import BLOCKERS
+
+    limits = read_budget(budget)
+    blockers = any(limit.metric == BLOCKERS for limit in limits.limits)
+    choices = Choices(phase.value, step, skip, whole, nsys)
+    earlier = (
+        _analysis_of(load_side(baseline, choices, runs, blockers=blockers), baseline)
+        if (baseline)
+        else None
+    )
+    passed = True
+    for name in traces:
+        side = load_side(name, choices, runs, blockers=blockers)
+        results = check_budget(
+            limits,
+            _analysis_of(side, name),
+            model=model,
+            facts=side.input.facts,
+            baseline=earlier,
+        )
+        write(_render(side.input.label, results, verbose=verbose), None)
+        passed = passed and all(result.passed for result in results)
+    if not passed:
+        raise typer.Exit(EXIT_THRESHOLD)
+
+
+def _analysis_of(side: LoadedSide, named: str) -> Analysis:
+    """A side's figures with its blockers, under the side's name: a run's trace has none.
+
+    Raises:
+        TraceError: a variant of a run that left no trace.
+    """
+    given = side.input
+    if given.analysis is None:
+        failure = given.facts.failure
+        said = f": {failure.error_line}" if failure else "."
+        raise TraceError(f"{named} has no trace to hold limits against{said}")
+    trace = replace(given.analysis.trace, label=given.label)
+    return replace(given.analysis, trace=trace, findings=given.findings)
+
+
+def _render(label: str, results: Sequence[GateResult], *, verbose: bool) -> str:
+    """A line for the trace, then one for each limit that does not hold."""
+    from launchlens.render.format import plain
+    from launchlens.render.gates import describe_gate
+
+    broken = sum(not result.passed for result in results)
+    total = "1 limit" if len(results) == 1 else f"{len(results)} limits"
+    said = f"{broken} of {total} broken" if broken else f"{total} held"
+    lines = [f"{plain(label)}: {said}"]
+    lines += [f"  {describe_gate(r)}" for r in results if verbose or not r.passed]
+    return "\n".join(lines) + "\n"

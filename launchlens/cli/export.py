@@ -1,0 +1,167 @@
+"""``launchlens export``: figures and steps for other tools."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from launchlens.cli.inputs import Choices
+from launchlens.cli.options import (
+    NsysOption,
+    PhaseChoice,
+    PhaseOption,
+    RunsOption,
+    SkipOption,
+    WholeOption,
+)
+from launchlens.cli.output import save
+from launchlens.errors import TraceError, UsageError
+
+if TYPE_CHECKING:
+    from launchlens.cli.inputs import Loaded
+    from launchlens.cli.sides import LoadedSide
+    from launchlens.model.figures import Analysis, Step
+
+
+def export(
+    traces: Annotated[
+        list[str], typer.Argument(metavar="TRACE", help="A trace, or RUN:VARIANT.")
+    ],
+    perfetto: Annotated[
+        Path | None,
+        typer.Option("--perfetto", metavar="OUT.json", help="One step for ui.perfetto.dev."),
+    ] = None,
+    step: Annotated[
+        int | None,
+        typer.Option(
+            "--step",
+            metavar="N",
+            min=0,
+            help="The step for --perfetto, as analyze numbers them from 0; else the one whose "
+            "window is the median.",
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None,
+        typer.Option("--parquet", metavar="OUT", help="Every figure of every step, a row a step."),
+    ] = None,
+    github_benchmark: Annotated[
+        Path | None,
+        typer.Option(
+            "--github-benchmark",
+            metavar="OUT.json",
+            help="Medians for github-action-benchmark (customSmallerIsBetter); here several "
+            "traces may be named.",
+        ),
+    ] = None,
+    bigger_is_better: Annotated[
+        bool,
+        typer.Option(
+            "--bigger-is-better",
+            help="In --github-benchmark give throughput instead (customBiggerIsBetter).",
+        ),
+    ] = False,
+    ranges: Annotated[
+        str | None,
+        typer.Option(
+            "--ranges", metavar="REGEX", help="Ranges that are steps, as --step of analyze."
+        ),
+    ] = None,
+    phase: PhaseOption = PhaseChoice.all,
+    skip: SkipOption = 0,
+    whole: WholeOption = False,
+    runs: RunsOption = None,
+    nsys: NsysOption = None,
+) -> None:
+    """Write a step for ui.perfetto.dev, or figures for data frames and benchmark histories."""
+    from launchlens.cli.sides import load_sides
+
+    _check(traces, perfetto, step, parquet, github_benchmark, bigger_is_better=bigger_is_better)
+    choices = Choices(phase.value, ranges, skip, whole, nsys)
+    sides = load_sides(traces, choices, runs)
+    if perfetto:
+        save(_perfetto(sides[0], step).encode(), perfetto, option="--perfetto")
+    if parquet:
+        from launchlens.render.feeds import render_analysis_parquet
+
+        loaded = _loaded(sides[0])
+        save(render_analysis_parquet(loaded.analysis), parquet, option="--parquet")
+    if github_benchmark:
+        from launchlens.compare import tabulate
+        from launchlens.render.feeds import render_benchmark_json
+
+        table = tabulate([side.input for side in sides])
+        text = render_benchmark_json(table, bigger_is_better=bigger_is_better)
+        save(text.encode(), github_benchmark, option="--github-benchmark")
+
+
+def _check(
+    traces: list[str],
+    perfetto: Path | None,
+    step: int | None,
+    parquet: Path | None,
+    github_benchmark: Path | None,
+    *,
+    bigger_is_better: bool,
+) -> None:
+    """Refuse what makes no sense before a trace is read."""
+    if not (perfetto or parquet or github_benchmark):
+        raise UsageError(
+            "export needs to be told what to write.",
+            hint="Add --perfetto, --parquet or --github-benchmark.",
+        )
+    if len(traces) > 1 and (perfetto or parquet):
+        raise UsageError("--perfetto and --parquet take one trace.", hint="Export them in turn.")
+    if step is not None and not perfetto:
+        raise UsageError("--step chooses the step for --perfetto.", hint="Add --perfetto OUT.json.")
+    if bigger_is_better and not github_benchmark:
+        raise UsageError("--bigger-is-better is for --github-benchmark.", hint="Add that too.")
+
+
+def _loaded(side: LoadedSide) -> Loaded:
+    if side.loaded is None:
+        raise TraceError(f"{side.input.label} left no trace to export.")
+    return side.loaded
+
+
+def _perfetto(side: LoadedSide, number: int | None) -> str:
+    from launchlens.metrics.timeline import build_timeline, representative_step
+    from launchlens.render.format import plain
+    from launchlens.render.perfetto import render_perfetto
+
+    loaded = _loaded(side)
+    analysis = loaded.analysis
+    if number is None:
+        step = representative_step(analysis, analysis.summary[0])
+        if step is None:
+            reason = analysis.summary[0].unknown_reason or "its steps are too large to draw"
+            raise TraceError(f"{side.input.label} has no step to export: {reason}.")
+    else:
+        step = _numbered_step(analysis, number)
+    timeline = build_timeline(loaded.trace, loaded.measured, step, side=side.input.label)
+    sys.stderr.write(f"step {step.index} ({step.phase}): {plain(step.range)}\n")
+    return render_perfetto(timeline)
+
+
+def _numbered_step(analysis: Analysis, number: int) -> Step:
+    """The step with this index.
+
+    Raises:
+        UsageError: there is none.
+        TraceError: its window is not known.
+    """
+    found = [step for step in analysis.steps if step.index == number]
+    if not found:
+        numbers = sorted({step.index for step in analysis.steps})
+        raise UsageError(
+            f"There is no step {number}.", hint=f"There are {numbers[0]} to {numbers[-1]}."
+        )
+    step = found[0]
+    if step.window_ns is None:
+        raise TraceError(f"Step {number} cannot be exported: {step.unknown_reason}.")
+    if len(found) > 1:
+        sys.stderr.write(f"step {number} ran on several devices: {step.device} is exported\n")
+    return step
