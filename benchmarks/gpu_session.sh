@@ -21,9 +21,9 @@ timed() { # NAME SECONDS COMMAND...: run with a limit, log, and say how it ended
   echo "$name: exit $? after $((SECONDS - begun)) s"
 }
 
-pack() { # run folders without reports and outputs; done after each part, in case time runs out
+pack() { # NAME: run folders without reports and outputs; after each part, in case time runs out
   tar -C "$runs" --exclude='*.nsys-rep' --exclude='*.npz' --warning=no-file-changed -cf - . |
-    xz -T0 -2 >"$runs.$BASHPID" && mv "$runs.$BASHPID" "$out/runs.tar.xz"
+    xz -T0 -2 >"$out/part.$1" && mv "$out/part.$1" "$out/runs.tar.xz"
 }
 
 profile_of() { # NAME SECONDS ARGUMENTS...
@@ -41,18 +41,19 @@ run_part() {
     gemma4-requests) profile_of gemma4-requests 390 --model gemma-4-E4B-it --osl 5 --concurrency 1,4 \
       --graph-trace node --trace-steps 4 $(variants eager cudagraph breakable piecewise) ;;
     qwen3) profile_of qwen3 900 --model qwen3-0.6b $(variants "${all_variants[@]}") ;;
-    qwen3-backend) profile_of qwen3-backend 390 --model qwen3-0.6b --graph-trace node \
-      $(variants eager compile-cudagraphs-backend) ;;
+    qwen3-backend) profile_of qwen3-backend 390 --model qwen3-0.6b \
+      $(variants eager compile-cudagraph compile-cudagraphs-backend) ;;
     gemma3n) profile_of gemma3n 390 --model gemma-3n-E4B-it ;;
     gemma3n-altup) timed gemma3n-altup 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_altup.py ;;
     gemma3n-both) timed gemma3n-both 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_both.py ;;
     wait) wait ;;
     *) echo "no part $1" ;;
   esac
-  case $1 in gemma* | qwen*) pack ;; esac
+  case $1 in gemma* | qwen*) pack "$1" ;; esac
 }
 
-# A part with a + behind it runs beside the next ones; who measures is alone on the GPU all the same.
+# A part with a + behind it runs beside the next ones. Who measures is alone on the GPU, but the
+# CPU is shared: eager steps then take longer, so times to be quoted come from parts without a +.
 for part in "$@"; do
   case $part in
     *+) run_part "${part%+}" & ;;
@@ -60,5 +61,5 @@ for part in "$@"; do
   esac
 done
 wait
-pack
+pack all
 ls -la "$out"

@@ -122,7 +122,8 @@ def _confirmed(finding: Finding, blocker: Mapping[str, Any]) -> Finding:
     when = "" if order <= 1 else f", once {_earlier(order - 1)} out of the way"
     note = f"The capture failed here{when}" + (f": {line}" if line else ".")
     if finding.confidence == "confirmed" and finding.note:
-        note = f"{finding.note} {note}"
+        where = str(blocker.get("source") or "another line").rpartition(":")[2]
+        note = f"{finding.note.rstrip('.')}. It failed at line {where} too{when}."
     source = finding.source or blocker.get("source")
     return replace(finding, confidence="confirmed", note=note, source=source)
 

@@ -47,12 +47,25 @@ def save(data: bytes, path: Path, *, option: str) -> None:
         option: the option that named it, for the error.
 
     Raises:
-        LaunchlensError: the file cannot be written.
+        LaunchlensError: the file cannot be written, or is a trace: reports never replace those.
     """
     try:
+        if path.is_file() and _is_trace(path):
+            raise LaunchlensError(
+                f"{path} is a trace, and a report would replace it.", hint=f"Choose another {option}."
+            )
         path.write_bytes(data)
     except OSError as error:
         raise LaunchlensError(
             f"{path} cannot be written: {error.strerror}.", hint=f"Choose another {option}."
         ) from error
     sys.stderr.write(f"wrote {path}\n")
+
+
+def _is_trace(path: Path) -> bool:
+    """Whether a file looks like an export, plain or compressed, or an nsys report."""
+    from launchlens.trace.source import COMPRESSED_MAGICS, REPORT_SUFFIXES, SQLITE_MAGIC
+
+    with path.open("rb") as file:
+        head = file.read(16)
+    return path.suffix in REPORT_SUFFIXES or head.startswith((SQLITE_MAGIC, *COMPRESSED_MAGICS))

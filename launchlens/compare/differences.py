@@ -29,10 +29,14 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
         ("dtype", of_facts("dtype"), True),
         ("layers", of_facts("layers_note"), True),
         ("tokens per step", [g.tokens if g else None for g in groups], True),
-        ("phase", [g.phase if g else "none" for g in groups], True),
+        (
+            "phase",
+            [g.phase if g else _no_phase(s) for g, s in zip(groups, sides, strict=True)],
+            True,
+        ),
         ("graph tracing", [g.graph_tracing if g else None for g in groups], False),
         ("nsys", of_trace("nsys_version"), False),
-        ("steps", [g.steps if g else 0 for g in groups], False),
+        ("steps", [g.steps if g else None for g in groups], False),
         ("commit", of_facts("commit"), False),
         (
             "processes and devices",
@@ -47,6 +51,11 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
             shown = tuple("unknown" if v is None else str(v) for v in values)
             found.append(Difference(what, shown, serious=serious))
     return found
+
+
+def _no_phase(side: SideInput) -> str | None:
+    """A side without such steps differs, unless it failed: then there is nothing to compare."""
+    return None if side.facts.failure is not None else "none"
 
 
 def reader_notes(
@@ -64,6 +73,8 @@ def reader_notes(
         if side.facts.failure is not None:
             where = f" at {side.facts.failure.source}" if side.facts.failure.source else ""
             notes.append(f"{label} failed{where}: {side.facts.failure.error_line}")
+        if side.facts.layers_note:
+            notes.append(f"{label}: {side.facts.layers_note}")
         group = next((g[index] for g in pairs if g[index]), None)
         if group is not None and group.unknown_reason:
             notes.append(f"{label}: some figures are unknown: {group.unknown_reason}")

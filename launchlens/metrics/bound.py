@@ -11,7 +11,7 @@ DOMINANT_SHARE = 0.60
 """A class of causes with at least this share of the idle time names the bound."""
 
 
-def bound_of(idle: float | None, gaps: Gaps | None) -> Bound | None:
+def bound_of(idle: float | None, gaps: Gaps | None, *, at_least: bool = False) -> Bound | None:
     """Bound of a step from its idle fraction and gap causes; None where these are unknown.
 
     - ``gpu-bound``: idle below `GPU_BOUND_IDLE_BELOW`.
@@ -19,11 +19,14 @@ def bound_of(idle: float | None, gaps: Gaps | None) -> Bound | None:
       (lead-in, host, launch).
     - ``sync-bound``: at least that share passes inside synchronize calls or blocking copies.
     - ``mixed``: none of these.
+
+    With ``at_least`` the idle fraction is a lower bound (whole-graph spans count as busy
+    throughout): a small one then proves nothing, and the bound is None.
     """
     if idle is None or gaps is None:
         return None
     if idle < GPU_BOUND_IDLE_BELOW:
-        return "gpu-bound"
+        return None if at_least else "gpu-bound"
     total = (
         gaps.lead_in + gaps.host + gaps.launch + gaps.sync + gaps.device + gaps.tail + gaps.unlinked
     )

@@ -315,7 +315,7 @@ def _record(
         inter_launch_ns=values["inter_launch_ns"],
         queue_ns=values["queue_ns"] if window is not None else None,
         tklqt_ns=values["tklqt_ns"] if countable and window is not None else None,
-        bound=bound_of(idle, gaps),
+        bound=bound_of(idle, gaps, at_least=tracing in ("graph", "mixed")),
         unknown_reason=reason,
     )
 

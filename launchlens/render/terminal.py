@@ -185,10 +185,8 @@ def describe_finding(f: object) -> str:
 
     assert isinstance(f, Finding)
     count = format_value(f.count_per_step, "count")
-    kinds = plain(f.kinds) if f.kinds else None
-    what = ", ".join(x for x in (kinds, None if f.bytes is None else f"{f.bytes} bytes") if x)
     where = f" at {plain(f.source)}" if f.source else ""
-    return f"{count} × {f.title}{f' ({what})' if what else ''}{where}: {f.rule}, {f.confidence}"
+    return f"{count} × {plain(f.title)}{where}: {f.rule}, {f.confidence}"
 
 
 def _cautions(comparison: Comparison) -> list[RenderableType]:
