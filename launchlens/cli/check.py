@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
 def check(
     budget: Annotated[Path, typer.Argument(metavar="BUDGET.toml", help="The file with limits.")],
-    traces: Annotated[
-        list[str], typer.Argument(metavar="TRACE", help="Traces, or RUN:VARIANT.")
-    ],
+    traces: Annotated[list[str], typer.Argument(metavar="TRACE", help="Traces, or RUN:VARIANT.")],
     baseline: Annotated[
         str | None,
         typer.Option(

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    traces: Annotated[
-        list[str], typer.Argument(metavar="TRACE", help="A trace, or RUN:VARIANT.")
-    ],
+    traces: Annotated[list[str], typer.Argument(metavar="TRACE", help="A trace, or RUN:VARIANT.")],
     perfetto: Annotated[
         Path | None,
         typer.Option("--perfetto", metavar="OUT.json", help="One step for ui.perfetto.dev."),

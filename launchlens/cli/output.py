@@ -52,7 +52,8 @@ def save(data: bytes, path: Path, *, option: str) -> None:
     try:
         if path.is_file() and _is_trace(path):
             raise LaunchlensError(
-                f"{path} is a trace, and a report would replace it.", hint=f"Choose another {option}."
+                f"{path} is a trace, and a report would replace it.",
+                hint=f"Choose another {option}.",
             )
         path.write_bytes(data)
     except OSError as error:

@@ -140,9 +140,7 @@ def attempt_lines(attempt: CaptureAttempt | None) -> list[str]:
 def effect_lines(effect: PatchEffect) -> list[str]:
     """What a patch brought."""
     gone = sum(f.count_per_step for f in effect.gone)
-    lines = [
-        f"Gone with the patch: {format_value(gone, 'count')} of each step's findings."
-    ]
+    lines = [f"Gone with the patch: {format_value(gone, 'count')} of each step's findings."]
     if effect.untraced_ns:
         base = effect.untraced_ns.get("eager")
         for name, ns in effect.untraced_ns.items():

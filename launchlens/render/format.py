@@ -15,7 +15,8 @@ from launchlens.model.figures import Analysis, GapBin, Group, Verdict
 
 UNKNOWN = "unknown"
 MINUS = "\N{MINUS SIGN}"
-_MARKDOWN_ACTIVE = re.compile(r"[&<>|`*_\[\]~#@!\\$:(){}^]")
+# A colon matters in :emoji: and in links only, a parenthesis behind a bracket only.
+_MARKDOWN_ACTIVE = re.compile(r"[&<>|`*_\[\]~#@!\\$]|:(?=[\w+-]+:|//)")
 _LONGEST_NAME = 160
 
 
@@ -83,6 +84,15 @@ def format_change(row: Row, cell: Cell) -> str:
         return percent
     ratio = _ratio(row.unit, cell.relative)
     return f"{ratio} ({percent})" if ratio else percent
+
+
+def format_brief_change(row: Row, cell: Cell) -> str:
+    """A change in one term, for narrow cells: times as ratio, counts in %, idle in pp."""
+    said = format_change(row, cell)
+    first, _, rest = said.partition(" (")
+    if row.unit == "count" and rest:
+        return rest.removesuffix(")")
+    return first
 
 
 def _ratio(unit: str, relative: float) -> str:

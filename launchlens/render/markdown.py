@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from launchlens.model.comparison import Comparison, KernelChanges, PhaseComparison
+from launchlens.model.comparison import Comparison, KernelChanges, PhaseComparison, Row
 from launchlens.model.figures import Analysis, Group
 from launchlens.render.format import (
     analysis_sentence,
+    format_brief_change,
     format_cell,
     format_change,
     format_interval,
@@ -56,23 +57,33 @@ def render_comparison_markdown(comparison: Comparison) -> str:
 
 
 def metric_table(comparison: Comparison, phase: PhaseComparison, *, verbose: bool = False) -> str:
-    """Metric, baseline, candidates, change, verdict."""
+    """Metric, baseline, candidate, change, verdict; several candidates have a column each."""
     sides = comparison.sides
-    rows = []
-    for row in shown_rows(phase, verbose=verbose):
-        cells = [format_cell(row, row.cells[0])]
-        for cell in row.cells[1:]:
-            change, verdict = format_change(row, cell), format_verdict(cell.verdict)
-            cells += [
-                format_cell(row, cell),
-                change,
-                f"**{verdict}**" if verdict in _LOUD else verdict,
-            ]
-        rows.append([row.title, *cells])
-    header = ["metric", markdown_text(sides[0].short)]
-    for side in sides[1:]:
-        header += [markdown_text(side.short), "change", "verdict"]
-    return table(header, rows)
+    shown = shown_rows(phase, verbose=verbose)
+    names = [markdown_text(side.short) for side in sides]
+    if len(sides) == 2:
+        rows = [[row.title, *_separate(row)] for row in shown]
+        return table(["metric", *names, "change", "verdict"], rows)
+    return table(["metric", *names], [[row.title, *_folded(row)] for row in shown])
+
+
+def _separate(row: Row) -> list[str]:
+    baseline, cell = row.cells
+    verdict = format_verdict(cell.verdict)
+    loud = f"**{verdict}**" if verdict in _LOUD else verdict
+    return [format_cell(row, baseline), format_cell(row, cell), format_change(row, cell), loud]
+
+
+def _folded(row: Row) -> list[str]:
+    """Value, change and verdict of each candidate in one cell; what is better stands bold."""
+    cells = [format_cell(row, row.cells[0])]
+    for cell in row.cells[1:]:
+        verdict = "" if cell.verdict == "better" else format_verdict(cell.verdict)
+        said = [s for s in (format_brief_change(row, cell), verdict) if s]
+        value = format_cell(row, cell)
+        value = f"**{value}**" if cell.verdict == "better" else value
+        cells.append(f"{value} ({', '.join(said)})" if said and cell.value is not None else value)
+    return cells
 
 
 _LOUD = ("better", "worse")
