@@ -25,6 +25,8 @@ OPERATIONS = {
     "CUPTI_ACTIVITY_KIND_MEMSET": "memset",
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "span",
 }
+# Whole spans hide their kernels: those beside them are not all of the step's.
+_KERNELS = "CASE WHEN graph_spans = 0 THEN kernels END AS kernels"
 COUNTS = ("launches", "graph_launches", "sync_calls", "kernels", "graph_spans")
 TIMES = ("window_ns", "busy_ns", "idle")
 
@@ -160,7 +162,7 @@ def confirm(plain: Path, steps: str) -> tuple[list[dict[str, Any]], str]:
         has_kernels = "CUPTI_ACTIVITY_KIND_KERNEL" in there
         sql += DEVICE.format(
             operations="\n  UNION ALL ".join(operations),
-            kernels="kernels" if has_kernels else "NULL AS kernels",
+            kernels=_KERNELS if has_kernels else "NULL AS kernels",
         )
     else:
         sql += NO_DEVICE

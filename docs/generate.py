@@ -132,7 +132,7 @@ def exit_codes() -> None:
 
 def metrics() -> None:
     """Every metric of a comparison: name, title, unit, which way is better, what matters."""
-    from launchlens.compare.metrics import (
+    from launchlens.comparing.metrics import (
         METRICS,
         SMALLEST_COUNT,
         SMALLEST_IDLE,

@@ -30,10 +30,7 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from launchlens import api
 
-        # Bound here, since loading the room launchlens.compare has just put its module in the
-        # place of the function.
-        globals().update({public: getattr(api, public) for public in api.__all__})
-        return globals()[name]
+        return getattr(api, name)
     raise AttributeError(f"module 'launchlens' has no attribute {name!r}")
 
 

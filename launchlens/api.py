@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launchlens.compare import compare as _compare
+from launchlens.comparing import compare as _compare
 from launchlens.metrics import summarize
 from launchlens.model.comparison import Comparison, SideInput
 from launchlens.model.figures import Analysis

@@ -16,7 +16,7 @@ from typing import Any, get_args
 import pytest
 
 from launchlens import errors
-from launchlens.compare.metrics import METRICS
+from launchlens.comparing.metrics import METRICS
 from launchlens.metrics.summary import COUNT_METRICS, FRACTION_METRICS, GAP_CAUSES, TIME_METRICS
 from launchlens.model import figures
 from launchlens.render.json_report import json_schema

@@ -38,7 +38,7 @@ def load_report(
         UsageError: a single side; or the report does not tell what a threshold needs.
         LaunchlensError: something cannot be read.
     """
-    from launchlens.compare import compare
+    from launchlens.comparing import compare
 
     reports = [reference for reference in references if reference.endswith(".json")]
     if reports:

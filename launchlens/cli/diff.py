@@ -52,7 +52,7 @@ def diff(
     )
     from launchlens.cli.reports import render_report
     from launchlens.cli.sides import load_sides
-    from launchlens.compare import compare
+    from launchlens.comparing import compare
 
     conditions = parse_conditions(fail_on)
     choices = Choices(phase.value, step, skip, whole, nsys)

@@ -88,7 +88,7 @@ def export(
         loaded = _loaded(sides[0])
         save(render_analysis_parquet(loaded.analysis), parquet, option="--parquet")
     if github_benchmark:
-        from launchlens.compare import tabulate
+        from launchlens.comparing import tabulate
         from launchlens.render.feeds import render_benchmark_json
 
         table = tabulate([side.input for side in sides])

@@ -18,6 +18,7 @@ from launchlens.cli.models import models
 from launchlens.cli.profile import profile
 from launchlens.cli.runs import app as runs
 from launchlens.cli.schema import schema
+from launchlens.cli.scrub import scrub
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError
 
 app = typer.Typer(
@@ -64,6 +65,7 @@ app.command()(models)
 app.command()(profile)
 app.add_typer(runs, name="runs")
 app.command()(schema)
+app.command()(scrub)
 
 
 def main() -> None:

@@ -234,7 +234,7 @@ def _execute(
     from launchlens.cli.profiling.execute import Execution
     from launchlens.cli.profiling.progress import Progress
     from launchlens.cli.reports import render_report
-    from launchlens.compare import compare
+    from launchlens.comparing import compare
     from launchlens.store import create_run, runs_root
 
     found = find_nsys(nsys)

@@ -21,9 +21,7 @@ _NOTABLE_WAIT_S = 1.0
 
 
 @contextlib.contextmanager
-def take_turn(
-    kind: Literal["measure", "build"], device: str, notes: list[str]
-) -> Iterator[None]:
+def take_turn(kind: Literal["measure", "build"], device: str, notes: list[str]) -> Iterator[None]:
     """Holds a turn: "measure" alone, "build" together with other builders.
 
     Args:

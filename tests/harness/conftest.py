@@ -46,7 +46,8 @@ def run_harness(tmp_path):
         process = subprocess.run(
             [sys.executable, "-m", "launchlens.harness", str(spec_path)],
             cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "HF_HUB_OFFLINE": "1"},
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "HF_HUB_OFFLINE": "1"},
             capture_output=True,
             text=True,
             timeout=400,

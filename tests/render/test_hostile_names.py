@@ -11,7 +11,7 @@ from build_trace import TraceBuilder
 from markdown_it import MarkdownIt
 from test_format_text import HOSTILE
 
-from launchlens.compare import compare
+from launchlens.comparing import compare
 from launchlens.metrics import summarize
 from launchlens.model.comparison import SideInput
 from launchlens.model.figures import Diagnostic

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from handmade import analysis, comparison, failed_candidate, finding
 
-from launchlens.compare import compare
+from launchlens.comparing import compare
 from launchlens.errors import LaunchlensError
 from launchlens.metrics import summarize
 from launchlens.model.comparison import SideInput

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from launchlens.compare import compare
+from launchlens.comparing import compare
 from launchlens.metrics import summarize
 from launchlens.model.comparison import SideInput
 from launchlens.render.markdown import render_analysis_markdown, render_comparison_markdown

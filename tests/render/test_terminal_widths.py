@@ -10,7 +10,7 @@ import pytest
 from handmade import comparison, failed_candidate
 from rich.cells import cell_len
 
-from launchlens.compare import compare
+from launchlens.comparing import compare
 from launchlens.metrics import summarize
 from launchlens.model.comparison import SideInput
 from launchlens.render.terminal import render_comparison

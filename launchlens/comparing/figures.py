@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from launchlens.compare.metrics import BY_NAME, Metric
-from launchlens.compare.sides import timing_group
+from launchlens.comparing.metrics import BY_NAME, Metric
+from launchlens.comparing.sides import timing_group
 from launchlens.model.comparison import SideInput
 from launchlens.model.figures import Group, Phase, Stat
 

@@ -7,9 +7,9 @@ import math
 import pytest
 from handmade import analysis, group, stat
 
-from launchlens.compare import compare
-from launchlens.compare.metrics import BY_NAME, METRICS
-from launchlens.compare.rows import judge
+from launchlens.comparing import compare
+from launchlens.comparing.metrics import BY_NAME, METRICS
+from launchlens.comparing.rows import judge
 from launchlens.errors import UsageError
 from launchlens.model.comparison import SideInput
 from launchlens.model.figures import Stat

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launchlens.compare.differences import find_differences, reader_notes
-from launchlens.compare.figures import figure_of
-from launchlens.compare.kernels import kernel_changes
-from launchlens.compare.metrics import METRICS
-from launchlens.compare.rows import metric_row
-from launchlens.compare.sides import Groups, distinct_labels, pair_groups, short_labels
+from launchlens.comparing.differences import find_differences, reader_notes
+from launchlens.comparing.figures import figure_of
+from launchlens.comparing.kernels import kernel_changes
+from launchlens.comparing.metrics import METRICS
+from launchlens.comparing.rows import metric_row
+from launchlens.comparing.sides import Groups, distinct_labels, pair_groups, short_labels
 from launchlens.errors import UsageError
 from launchlens.model.comparison import Comparison, PhaseComparison, Side, SideInput
 from launchlens.model.figures import Phase

@@ -1,5 +1,5 @@
 """Comparing sides: values, changes, verdicts, and reasons a comparison may be unfair."""
 
-from launchlens.compare.comparing import compare, tabulate
+from launchlens.comparing.compare import compare, tabulate
 
 __all__ = ["compare", "tabulate"]

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from launchlens.compare.metrics import (
+from launchlens.comparing.metrics import (
     SMALLEST_COUNT,
     SMALLEST_IDLE,
     SMALLEST_RELATIVE,
     Metric,
 )
-from launchlens.compare.sides import Groups
+from launchlens.comparing.sides import Groups
 from launchlens.model.comparison import Cell, Row
 from launchlens.model.figures import Stat, Verdict
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from handmade import analysis, group, stat
 
-from launchlens.compare import compare
+from launchlens.comparing import compare
 from launchlens.metrics import summarize
 from launchlens.model.comparison import SideInput
 from launchlens.model.figures import KernelRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launchlens.compare.sides import Groups
+from launchlens.comparing.sides import Groups
 from launchlens.model.comparison import Difference, SideInput
 from launchlens.model.figures import Analysis
 
