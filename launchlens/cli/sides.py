@@ -75,6 +75,7 @@ def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
         analysis=loaded.analysis if loaded else None,
         timing=timed.analysis if timed else None,
         facts=variant.facts,
+        findings=variant.findings,
     )
     return LoadedSide(side, loaded, counts.file if counts else None)
 

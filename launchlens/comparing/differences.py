@@ -71,8 +71,9 @@ def reader_notes(
         )
     for index, (side, label) in enumerate(zip(sides, labels, strict=True)):
         if side.facts.failure is not None:
-            where = f" at {side.facts.failure.source}" if side.facts.failure.source else ""
-            notes.append(f"{label} failed{where}: {side.facts.failure.error_line}")
+            failure = side.facts.failure
+            where = f" at {failure.source}" if failure.source else ""
+            notes.append(f"{label} {failure.words}{where}: {failure.error_line}")
         if side.facts.layers_note:
             notes.append(f"{label}: {side.facts.layers_note}")
         group = next((g[index] for g in pairs if g[index]), None)

@@ -37,7 +37,7 @@ def metric_row(metric: Metric, stats: Sequence[tuple[Stat | None, str]], groups:
         threshold=threshold,
         cells=tuple(cells),
         headline=metric.headline,
-        note=_row_note(metric, groups),
+        note=_row_note(metric, cells, groups),
     )
 
 
@@ -123,8 +123,13 @@ def _with_bounds(metric: Metric, cells: list[Cell], groups: Groups) -> list[Cell
     return marked
 
 
-def _row_note(metric: Metric, groups: Groups) -> str | None:
+def _row_note(metric: Metric, cells: Sequence[Cell], groups: Groups) -> str | None:
     """Remarks that must stand beside a row."""
+    if any(cell.source == "graph trace" for cell in cells):
+        return (
+            "captured sides' times come from their whole-graph traces, counts and idle from "
+            "the node-level ones"
+        )
     tracing = {g.graph_tracing for g in groups if g}
     if metric.name.startswith(("idle", "busy", "gaps_ns")) and "graph" in tracing:
         if tracing & {"node", "mixed", "none"}:

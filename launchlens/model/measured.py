@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from launchlens.model.figures import Phase, Stat
 
@@ -44,13 +45,22 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a variant could not be captured: the error's first line, where, and what to do."""
+    """Why a variant failed: the error's first line, where, and what to do.
+
+    ``during`` tells a step that could not be captured from a program that could not be run.
+    """
 
     error_type: str
     error_line: str
     source: str | None
     hint: str | None
     log: str | None = None
+    during: Literal["capture", "run"] = "capture"
+
+    @property
+    def words(self) -> str:
+        """What became of the variant, to stand behind its name."""
+        return "could not be captured" if self.during == "capture" else "could not be run"
 
 
 @dataclass(frozen=True, slots=True)

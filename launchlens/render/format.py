@@ -165,7 +165,7 @@ def _sentence(
     failure = side.facts.failure
     if failure is not None and phase.steps[index] == 0:
         where = f" at {plain(failure.source)}" if failure.source else ""
-        return f"{start}could not be captured{where}: {plain(failure.error_line, 160)}"
+        return f"{start}{failure.words}{where}: {plain(failure.error_line, 160)}"
     parts = []
     kind = f"{phase.phase} step" if phase.phase != "unknown" else "step"
     if launches := rows.get("launches"):

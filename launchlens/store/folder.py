@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
-    from launchlens.model.figures import Analysis
+    from launchlens.model.figures import Analysis, Finding
     from launchlens.model.measured import VariantFacts
 
 TRACES, RESULTS, LOGS = "traces", "results", "logs"
@@ -161,8 +161,7 @@ class RunFolder:
         Raises:
             StoreError: the variant is unknown, or the trace lies outside the folder.
         """
-        if variant not in self._document["variants"]:
-            raise StoreError(f"The run {self.id} has no variant {variant}: save it first.")
+        self._require(variant)
         try:
             file = trace.resolve().relative_to(self.folder.resolve()).as_posix()
         except ValueError:
@@ -182,6 +181,31 @@ class RunFolder:
             )
             db.table("figures").insert_all(rows.figure_rows(key, kind, analysis))
         self._save()
+
+    def save_findings(self, variant: str, findings: Sequence[Finding]) -> None:
+        """Keeps what stands in the way of a variant's capture; saving it again replaces that.
+
+        Args:
+            variant: a variant saved before.
+            findings: blockers, those of a capture attempt confirmed.
+
+        Raises:
+            StoreError: the variant is unknown.
+        """
+        from pydantic import TypeAdapter
+
+        from launchlens.model.figures import Finding
+
+        self._require(variant)
+        file = f"{RESULTS}/{file_stem(variant)}.findings.json"
+        text = TypeAdapter(tuple[Finding, ...]).dump_json(tuple(findings), indent=1).decode()
+        _write_json(self.folder / file, text)
+        self._document["variants"][variant]["findings"] = file
+        self._save()
+
+    def _require(self, variant: str) -> None:
+        if variant not in self._document["variants"]:
+            raise StoreError(f"The run {self.id} has no variant {variant}: save it first.")
 
     def finish(self, status: Status = "complete", reason: str | None = None) -> None:
         """Ends the run.

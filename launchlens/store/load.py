@@ -24,7 +24,7 @@ from launchlens.store.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from launchlens.model.figures import Analysis
+    from launchlens.model.figures import Analysis, Finding
     from launchlens.model.measured import VariantFacts
 
 LATEST = "latest"
@@ -268,7 +268,10 @@ def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any])
         kind: StoredTrace(kind, _inside(folder, item["file"]), _inside(folder, item["analysis"]))
         for kind, item in entry["traces"].items()
     }
-    return StoredVariant(run_id, name, entry["status"], facts, traces)
+    found: tuple[Finding, ...] = ()
+    if "findings" in entry:
+        found = _findings_reader().validate_json(_inside(folder, entry["findings"]).read_bytes())
+    return StoredVariant(run_id, name, entry["status"], facts, traces, found)
 
 
 def _inside(folder: Path, relative: str) -> Path:
@@ -286,6 +289,15 @@ def _facts_reader() -> Any:
     from launchlens.model.measured import VariantFacts
 
     return TypeAdapter(VariantFacts)
+
+
+@functools.cache
+def _findings_reader() -> Any:
+    from pydantic import TypeAdapter
+
+    from launchlens.model.figures import Finding
+
+    return TypeAdapter(tuple[Finding, ...])
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from launchlens.model.figures import Finding
     from launchlens.model.measured import VariantFacts
 
 Status = Literal["running", "complete", "incomplete", "failed"]
@@ -31,6 +32,7 @@ class StoredVariant:
     """A variant of a stored run.
 
     ``traces`` are by kind ("eager" has "node" alone; a captured variant "node" and "graph").
+    ``findings`` are what stood in the way of its capture, where that was looked for.
     """
 
     run_id: str
@@ -38,6 +40,7 @@ class StoredVariant:
     status: VariantStatus
     facts: VariantFacts
     traces: Mapping[str, StoredTrace]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def reference(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -107,9 +108,9 @@ class Execution:
         """One variant with no profiler in the process."""
         spec = self._plan.time_spec(variant, self._run.results)
         with self._progress.stage(f"{self._name(variant)}: untraced"):
-            result, log, command = self._run_untraced(variant, spec)
+            result, log = self._run_untraced(variant, spec)
         facts = replace(
-            facts_of(result, command=command, versions=self._versions), commit=self._commit
+            facts_of(result, command=own_command(), versions=self._versions), commit=self._commit
         )
         self._describe(result)
         status: Status = result["status"]
@@ -151,8 +152,9 @@ class Execution:
             self._progress.say(f"no blockers found: {error}")
             return
         failed.findings = findings_with(eager.counts, attempt)
+        self._run.save_findings(failed.variant, failed.findings)
 
-    def _run_untraced(self, variant: str, spec: HarnessSpec) -> tuple[dict[str, Any], Path, str]:
+    def _run_untraced(self, variant: str, spec: HarnessSpec) -> tuple[dict[str, Any], Path]:
         from launchlens.capture import last_line, run_plain
 
         log = self._run.logs / f"{self._plan.stem(variant)}.untraced.log"
@@ -163,7 +165,7 @@ class Execution:
         if result is None:
             said = last_line(log) or "it printed nothing"
             result = _crashed(spec, f"the process ended with {code}: {said}")
-        return result, log, shlex.join(program)
+        return result, log
 
     def _trace(self, outcome: Outcome, variant: str, kind: str) -> None:
         """Record, export and read one trace; what cannot be traced leaves the variant untraced."""
@@ -228,6 +230,11 @@ class Execution:
         path = Path(spec.result_path).with_suffix(".spec.json")
         path.write_text(spec.to_json(), "utf-8")
         return path
+
+
+def own_command() -> str:
+    """The command line as a reader can repeat it; the children's are in the run folder."""
+    return shlex.join(["launchlens", *sys.argv[1:]])
 
 
 def _crashed(spec: HarnessSpec, said: str) -> dict[str, Any]:

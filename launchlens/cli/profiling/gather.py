@@ -108,7 +108,12 @@ def failure_of(result: Result, log: Path | None = None) -> Failure | None:
     error = result.get("error")
     if error:
         return Failure(
-            error["type"], error["message"], None, error.get("hint"), str(log) if log else None
+            error["type"],
+            error["message"],
+            None,
+            error.get("hint"),
+            str(log) if log else None,
+            during="run",
         )
     return None
 
