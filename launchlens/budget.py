@@ -22,6 +22,7 @@ from launchlens.gates import (
     BLOCKERS,
     CONFIDENCES,
     DEFAULT_CONFIDENCE,
+    NO_CALLS,
     UNPROVEN,
     bound_of,
     count_blockers,
@@ -181,6 +182,11 @@ def _read_limits(
             _refuse(path, f"{place}.confidence is {confidence!r}", f"Use {', '.join(CONFIDENCES)}.")
         if phase is not None:
             _refuse(path, f"{place} is for one phase", "Blockers are counted for the whole trace.")
+    if phase is None and isinstance(value, dict) and set(bounds) - {"max", "min"}:
+        near = difflib.get_close_matches(metric, _PHASES, n=1)
+        said = f"Did you mean {near[0]}? " if near else ""
+        hint = f"{said}Phases are {', '.join(_PHASES)}; a limit is {{ min = …, max = … }}."
+        _refuse(path, f"{place} is neither a phase nor a limit", hint)
     if not bounds or set(bounds) - {"max", "min"}:
         _refuse(path, f"{place} is {value!r}", "Write a number, or { min = …, max = … }.")
     for bound in ("max", "min"):
@@ -219,6 +225,9 @@ def _check(
 ) -> Iterator[GateResult]:
     label = analysis.trace.label
     if limit.metric == BLOCKERS:
+        if not findings and not analysis.trace.api_calls:
+            yield _judge(limit, label, None, None, NO_CALLS)
+            return
         value, rules = count_blockers(findings, limit.confidence)
         before = count_blockers(baseline.findings, limit.confidence)[0] if baseline else None
         yield _judge(limit, label, value, before, rules)

@@ -27,6 +27,9 @@ UNPROVEN = (
     "whole-graph tracing gives only a bound of it, which cannot prove that the limit holds; "
     "trace with --cuda-graph-trace=node"
 )
+NO_CALLS = "the trace has no CUDA API calls, in which blockers show"
+"""Why a trace without findings proves nothing, if CUDA was not traced."""
+
 Bound = Literal["lower", "upper"]
 
 _API_WORDS = {

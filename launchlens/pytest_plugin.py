@@ -3,7 +3,8 @@
     def test_prefill_stays_captured(launchlens_budget):
         launchlens_budget("traces/qwen3-cudagraph.sqlite.xz")
 
-Like `cli`, it joins the rooms; everything is imported when the fixture is used.
+Like `cli`, it joins the rooms and tells their errors in a sentence; everything is imported when the
+fixture is used.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class BudgetChecker:
     ) -> Sequence[GateResult]:
         """Fails the test unless every limit for this trace is known to hold.
 
+        What cannot be read, and a trace that no limit is for, fail it with a sentence too.
+
         Args:
             trace: an nsys export, plain or compressed.
             budget: another budget file than the configured one.
@@ -69,21 +72,22 @@ class BudgetChecker:
 
         Returns:
             The results, all of them held.
-
-        Raises:
-            LaunchlensError: the trace or the budget cannot be read, or no limit is for it.
         """
         __tracebackhide__ = True
         from launchlens.budget import check_budget, read_budget
+        from launchlens.errors import LaunchlensError
 
-        limits = read_budget(self._path(budget or self.file))
         wanted = (phase, skip, step)
-        results = check_budget(
-            limits,
-            _analyze(self._path(trace), *wanted, limits),
-            model=model,
-            baseline=_analyze(self._path(baseline), *wanted, limits) if baseline else None,
-        )
+        try:
+            limits = read_budget(self._path(budget or self.file))
+            results = check_budget(
+                limits,
+                _analyze(self._path(trace), *wanted, limits),
+                model=model,
+                baseline=_analyze(self._path(baseline), *wanted, limits) if baseline else None,
+            )
+        except LaunchlensError as error:
+            pytest.fail(str(error), pytrace=False)
         broken = [result for result in results if not result.passed]
         if broken:
             pytest.fail(_describe(limits, trace, broken), pytrace=False)

@@ -13,6 +13,7 @@ from launchlens.gates import (
     BLOCKERS,
     CONFIDENCES,
     DEFAULT_CONFIDENCE,
+    NO_CALLS,
     REQUEST_METRICS,
     UNPROVEN,
     Bound,
@@ -124,15 +125,18 @@ def check_thresholds(
 
     Args:
         thresholds: as parsed.
-        comparison: baseline and candidates. Changes are the record's own.
+        comparison: baseline and candidates, or one side alone, which is then held against
+            thresholds on values. Changes are the record's own.
 
     Returns:
         A result for each threshold, candidate, and phase (or request level) that has the
         metric. A figure that is unknown does not pass, and says why.
 
     Raises:
-        UsageError: a metric that the comparison does not have.
+        UsageError: a metric that the comparison does not have, or a change of one side alone.
     """
+    if not comparison.candidates:
+        require_values(thresholds)
     return tuple(result for item in thresholds for result in _check(item, comparison))
 
 
@@ -149,15 +153,14 @@ def check_values(
     Raises:
         UsageError: a threshold on a change, or a metric that the analysis does not have.
     """
+    require_values(thresholds)
     results: list[GateResult] = []
     for item in thresholds:
-        if item.measure != "value":
-            raise UsageError(
-                f"The threshold {item.text!r} needs a baseline.",
-                hint="Use it with two traces, or write a limit without sign, as launches>1000.",
-            )
         if item.metric == BLOCKERS:
             found = analysis.findings if findings is None else findings
+            if not found and not analysis.trace.api_calls:
+                results.append(_unknown(item, analysis.trace.label, NO_CALLS))
+                continue
             results.append(_check_blockers(item, analysis.trace.label, found, None))
             continue
         groups = [g for g in analysis.summary if item.phase in (None, g.phase)]
@@ -177,6 +180,20 @@ def check_values(
             )
             results.append(_proven(item, result, bound_of(item.metric, group.graph_tracing)))
     return tuple(results)
+
+
+def require_values(thresholds: Sequence[Threshold]) -> None:
+    """Refuses thresholds on changes, where there is nothing to change from.
+
+    Raises:
+        UsageError: a threshold on a change.
+    """
+    for item in thresholds:
+        if item.measure != "value":
+            raise UsageError(
+                f"The threshold {item.text!r} needs a baseline.",
+                hint="Use it with two traces, or write a limit without sign, as launches>1000.",
+            )
 
 
 def _measure(
@@ -203,21 +220,22 @@ def _measure(
 
 
 def _check(item: Threshold, comparison: Comparison) -> Iterator[GateResult]:
+    held = comparison.candidates or comparison.sides
     if item.metric == BLOCKERS:
-        for side in comparison.candidates:
+        for side in held:
             yield _check_side_blockers(item, side, comparison.baseline)
         return
     phases = [p for p in comparison.phases if item.phase in (None, p.phase)]
     rows = [(p.phase, row) for p in phases for row in p.rows if row.metric == item.metric]
     for phase, row in rows:
-        for side, cell in zip(comparison.candidates, row.cells[1:], strict=True):
+        for side, cell in zip(held, row.cells[-len(held) :], strict=True):
             yield _check_cell(item, f"{side.label}, {phase}", row, cell)
     if rows:
         return
     if item.metric in REQUEST_METRICS and item.phase is None:
         yield from _check_requests(item, comparison)
     elif not phases:
-        for side in comparison.candidates:
+        for side in held:
             yield _unknown(item, side.label, _no_steps(item))
     else:
         _refuse_metric(item, sorted({row.metric for p in phases for row in p.rows}))
@@ -225,6 +243,7 @@ def _check(item: Threshold, comparison: Comparison) -> Iterator[GateResult]:
 
 def _check_cell(item: Threshold, where: str, row: Row, cell: Cell) -> GateResult:
     base = row.cells[0]
+    alone = len(row.cells) == 1  # there is no baseline then
     note = cell.note or base.note or row.note
     reason = note
     if cell.value is not None and base.value is None and item.measure != "value":
@@ -238,7 +257,12 @@ def _check_cell(item: Threshold, where: str, row: Row, cell: Cell) -> GateResult
         # A ratio to nothing: no growth if it stays 0, otherwise beyond any per cent.
         measured = 0.0 if cell.value == 0 else float("inf")
     result = _judge(
-        item, where, measured=measured, value=cell.value, baseline=base.value, reason=reason
+        item,
+        where,
+        measured=measured,
+        value=cell.value,
+        baseline=None if alone else base.value,
+        reason=reason,
     )
     before = None if item.measure == "value" else _BOUNDS.get(base.note or "")
     return _proven(item, result, _BOUNDS.get(cell.note or ""), before)
@@ -256,7 +280,7 @@ def _proven(
 
 def _check_requests(item: Threshold, comparison: Comparison) -> Iterator[GateResult]:
     base = {_load(r): _request_value(r, item.metric) for r in comparison.baseline.facts.requests}
-    for side in comparison.candidates:
+    for side in comparison.candidates or comparison.sides:
         found = {_load(r): _request_value(r, item.metric) for r in side.facts.requests}
         if not found:
             yield _unknown(item, side.label, "no request-level figures were measured for it")
@@ -292,6 +316,8 @@ def check_blockers(
 def _check_side_blockers(item: Threshold, side: Side, baseline: Side) -> GateResult:
     if side.trace is None and not side.findings:
         return _unknown(item, side.label, "it has no trace to look for blockers in")
+    if side.trace is not None and not side.trace.api_calls and not side.findings:
+        return _unknown(item, side.label, NO_CALLS)
     if item.measure == "value":
         return _check_blockers(item, side.label, side.findings, None)
     if baseline.trace is None and not baseline.findings:

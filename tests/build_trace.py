@@ -34,6 +34,8 @@ _COLUMNS = {
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": f"{_OP_HEAD} graphId graphExecId",
     "TARGET_INFO_GPU": "id name",
     "TARGET_INFO_CUDA_DEVICE": "gpuId cudaId pid",
+    "TARGET_INFO_CUDA_CONTEXT_INFO": "nullStreamId hwId vmId processId deviceId contextId "
+    "parentContextId isGreenContext",
     "TARGET_INFO_SYSTEM_ENV": "name value",
     "PROCESSES": "globalPid pid name",
     "PROFILER_OVERHEAD": "start end globalTid nameId returnValue",
@@ -92,6 +94,7 @@ class OpRow:
     node: int | None
     bytes: int
     copy_kind: int
+    context: int = 1
 
 
 @dataclass
@@ -102,6 +105,7 @@ class TraceBuilder:
     graph_mode: str | None = None
     gpus: dict[int, str] = field(default_factory=lambda: {0: "NVIDIA H200"})
     cuda_devices: list[tuple[int, int, int]] = field(default_factory=list)
+    contexts: list[tuple[int, int, int]] = field(default_factory=list)  # context, device, pid
     ranges: list[RangeRow] = field(default_factory=list)
     calls: list[CallRow] = field(default_factory=list)
     ops: list[OpRow] = field(default_factory=list)
@@ -154,10 +158,13 @@ class TraceBuilder:
         node=None,
         size=4,
         copy_kind=1,
+        context=1,
     ):
         named = name if kind == "kernel" else None
         self.ops.append(
-            OpRow(kind, start, end, corr, pid, device, stream, named, node, size, copy_kind)
+            OpRow(
+                kind, start, end, corr, pid, device, stream, named, node, size, copy_kind, context
+            )
         )
 
     def launch(self, start, end, *, kernel=None, api="cudaLaunchKernel_v7000", tid=1, pid=1, **op):
@@ -209,6 +216,9 @@ class TraceBuilder:
             ],
             "TARGET_INFO_GPU": list(self.gpus.items()),
             "TARGET_INFO_CUDA_DEVICE": self.cuda_devices,
+            "TARGET_INFO_CUDA_CONTEXT_INFO": [
+                (7, 0, 1, pid, device, context, 0, 0) for context, device, pid in self.contexts
+            ],
             "TARGET_INFO_SYSTEM_ENV": [
                 ("NvDriverVersion", "580.1"),
                 ("CudaDriverVersion", "13000"),
@@ -241,7 +251,7 @@ class TraceBuilder:
 
     def _op_row(self, o, string):
         pid = None if o.pid is None else global_pid(o.pid)
-        head = (o.start, o.end, o.device, 1, o.stream, o.corr, pid)
+        head = (o.start, o.end, o.device, o.context, o.stream, o.corr, pid)
         if o.kind == "kernel":
             return (*head, string(o.name), string(o.name), None, o.node)
         if o.kind == "memcpy":

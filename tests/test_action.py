@@ -124,6 +124,15 @@ def test_a_failed_threshold_is_told_and_left_to_the_last_step(tmp_path):
     assert subprocess.run(["bash", "-c", last["run"]], check=False).returncode == 3
 
 
+def test_blockers_that_a_threshold_is_on_are_in_every_report(tmp_path):
+    done = compare(tmp_path, "blockers", EAGER, str(EAGER))
+    assert done.returncode == 0, done.stderr
+    said = outputs(tmp_path)
+    for name in ("json", "markdown", "html"):
+        assert "dtoh-sync" in Path(said[name]).read_text(), name
+    assert "dtoh-sync" in (tmp_path / "summary").read_text()
+
+
 def test_what_cannot_be_compared_fails_at_once(tmp_path):
     done = compare(tmp_path, "", tmp_path / "none.sqlite")
     assert done.returncode == 1

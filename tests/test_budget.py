@@ -168,6 +168,7 @@ def test_changed_kernels_are_named_and_long_names_shortened(tmp_path):
         ("[models.a]\nidle = 30", "fraction"),
         ('[models.a]\nblockers = { max = 0, confidence = "sure" }', "sure"),
         ("[models.a.prefill]\nblockers = 0", "whole trace"),
+        ("[models.a.prefil]\nlaunches = 0", "neither a phase nor a limit. Did you mean prefill"),
     ],
 )
 def test_a_file_that_makes_no_sense_names_the_place(tmp_path, text, said):

@@ -88,3 +88,10 @@ def test_a_trace_without_limits_does_not_pass(run, pytester):
     result = run(f"launchlens_budget({str(EAGER)!r}, budget='other.toml')")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*has no limits for qwen3-0.6b-eager*"])
+
+
+def test_what_cannot_be_read_is_one_sentence_and_no_traceback(run):
+    result = run("launchlens_budget('none.sqlite')")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*none.sqlite: no such file. Check the path."])
+    result.stdout.no_fnmatch_line("*_read_head*")

@@ -7,7 +7,7 @@ from launchlens.capture.environment import GitState, Gpu, git_state, gpu_facts
 from launchlens.capture.export import export_command_line, export_sqlite
 from launchlens.capture.find import Nsys, all_nsys, find_nsys
 from launchlens.capture.importer import find_importer, find_missing_libraries, run_importer
-from launchlens.capture.process import ChildTimeoutError, last_line
+from launchlens.capture.process import ChildTimeoutError, describe_exit, last_line
 from launchlens.capture.run import Recording, record, run_plain
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Recording",
     "all_nsys",
     "check_environment",
+    "describe_exit",
     "export_command_line",
     "export_sqlite",
     "find_importer",

@@ -260,5 +260,6 @@ def _with_suffix(path: Path, suffix: str) -> Path:
 
 
 def _short(program: list[str]) -> str:
-    text = " ".join(program)
+    """A command in a sentence: whole paths would hide what it is."""
+    text = " ".join(Path(word).name if word.startswith("/") else word for word in program)
     return text if len(text) <= 80 else text[:79] + "…"

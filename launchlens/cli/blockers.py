@@ -21,7 +21,7 @@ from launchlens.cli.options import (
     StepOption,
     WholeOption,
 )
-from launchlens.cli.output import terminal_width, wants_color, write
+from launchlens.cli.output import check_output, terminal_width, wants_color, write
 from launchlens.cli.profile import (
     BatchOption,
     DeviceChoice,
@@ -35,9 +35,8 @@ from launchlens.cli.profile import (
     TextOnlyOption,
     Weights,
     WeightsOption,
-    choose_device,
 )
-from launchlens.errors import UsageError
+from launchlens.errors import TraceError, UsageError
 
 if TYPE_CHECKING:
     from launchlens.model.blocking import BlockerReport
@@ -57,6 +56,12 @@ def blockers(
     isl: IslOption = 25,
     batch: BatchOption = 1,
     dtype: DtypeOption = Dtype.bfloat16,
+    keep_going: Annotated[
+        bool,
+        typer.Option(
+            help="Patch over each line at which a capture fails, and try again until it succeeds."
+        ),
+    ] = True,
     device: DeviceOption = DeviceChoice.auto,
     timeout: Annotated[
         float, typer.Option("--timeout", min=1, help="Seconds for each child process.")
@@ -72,7 +77,7 @@ def blockers(
     fail_on: FailOnOption = None,
 ) -> None:
     """Why a step cannot be captured: suspects from a trace, confirmed with --model."""
-    from launchlens.cli.gating import check_findings, parse_conditions
+    from launchlens.cli.gating import check_findings, parse_conditions, require_blockers
 
     if (trace is None) == (model is None):
         raise UsageError(
@@ -82,13 +87,17 @@ def blockers(
     if patch is not None and model is None:
         raise UsageError("--patch changes a model's source.", hint="Give it together with --model.")
     conditions = parse_conditions(fail_on)
+    require_blockers(conditions)
+    _check_format(report_format)
+    check_output(output)
     if trace is not None:
         report = _of_trace(trace, Choices(phase.value, step, skip, whole, nsys))
     else:
-        from launchlens.cli.profiling.plan import make_plan
+        from launchlens.cli.profiling.plan import check_patch, make_plan
         from launchlens.harness.spec import HarnessSpec
 
         assert model is not None
+        check_patch(patch)
         spec = HarnessSpec(
             model=model,
             result_path="unset",
@@ -98,6 +107,7 @@ def blockers(
             isl=isl,
             batch=batch,
             dtype=dtype.value,
+            keep_going=keep_going,
             equivalence_dtypes=("float32", "float16", "bfloat16") if patch else (),
         )
         plan = make_plan(
@@ -105,7 +115,7 @@ def blockers(
             variants=("eager",),
             trace_steps=4,
             graph_trace="node",
-            device=choose_device(device),
+            device=device.value,
             nsys_args=(),
             stacks=False,
             timeout_s=timeout,
@@ -124,13 +134,14 @@ def _of_trace(path: Path, choices: Choices) -> BlockerReport:
 
     loaded = load(path, choices)
     analysis = loaded.analysis
-    findings = findings_of(loaded, path if path.suffix != ".nsys-rep" else None)
-    notes = [*analysis.trace.warnings, *analysis.notes]
-    if any(s.graph_launches for s in analysis.steps):
-        notes.append(
-            "the steps launch CUDA graphs, and what was captured shows no blockers: "
-            "read an eager trace."
+    if not analysis.trace.api_calls:
+        raise TraceError(
+            f"{path.name}: the trace has no CUDA API calls, in which blockers show.",
+            hint="Record it with nsys profile -t cuda,nvtx on a machine with a GPU, or list the "
+            "operators that copy or wait without one: launchlens blockers --model MODEL "
+            "--device cpu.",
         )
+    findings = findings_of(loaded, path if path.suffix != ".nsys-rep" else None)
     return BlockerReport(
         schema="launchlens.blockers/1",
         label=analysis.trace.label,
@@ -138,8 +149,16 @@ def _of_trace(path: Path, choices: Choices) -> BlockerReport:
         steps=len(analysis.steps),
         trace=replace(analysis.trace),
         findings=findings,
-        notes=tuple(notes),
+        notes=(*analysis.trace.warnings, *analysis.notes),
+        captured=any(s.graph_launches for s in analysis.steps),
     )
+
+
+def _check_format(report_format: Format) -> None:
+    if report_format not in (Format.terminal, Format.markdown, Format.json):
+        raise UsageError(
+            f"blockers has no {report_format.value} report.", hint="Use terminal, markdown or json."
+        )
 
 
 def _render(report: BlockerReport, report_format: Format, output: Path | None) -> str:
@@ -151,10 +170,6 @@ def _render(report: BlockerReport, report_format: Format, output: Path | None) -
         from launchlens.render.blockers import render_blockers_markdown
 
         return render_blockers_markdown(report)
-    if report_format is not Format.terminal:
-        raise UsageError(
-            f"blockers has no {report_format.value} report.", hint="Use terminal, markdown or json."
-        )
     from launchlens.render.blockers import render_blockers
 
     return render_blockers(report, width=terminal_width(), color=wants_color(output))

@@ -21,6 +21,8 @@ from launchlens.cli.output import save
 from launchlens.errors import TraceError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from launchlens.cli.inputs import Loaded
     from launchlens.cli.sides import LoadedSide
     from launchlens.model.figures import Analysis, Step
@@ -44,7 +46,12 @@ def export(
     ] = None,
     parquet: Annotated[
         Path | None,
-        typer.Option("--parquet", metavar="OUT", help="Every figure of every step, a row a step."),
+        typer.Option(
+            "--parquet",
+            metavar="OUT",
+            help="Every figure of every step, a row a step; of several traces their medians, a row "
+            "for each phase, metric and side.",
+        ),
     ] = None,
     github_benchmark: Annotated[
         Path | None,
@@ -83,16 +90,9 @@ def export(
     if perfetto:
         save(_perfetto(sides[0], step).encode(), perfetto, option="--perfetto")
     if parquet:
-        from launchlens.render.feeds import render_analysis_parquet
-
-        loaded = _loaded(sides[0])
-        save(render_analysis_parquet(loaded.analysis), parquet, option="--parquet")
+        save(_parquet(sides), parquet, option="--parquet")
     if github_benchmark:
-        from launchlens.comparing import tabulate
-        from launchlens.render.feeds import render_benchmark_json
-
-        table = tabulate([side.input for side in sides])
-        text = render_benchmark_json(table, bigger_is_better=bigger_is_better)
+        text = _benchmark(sides, bigger_is_better=bigger_is_better)
         save(text.encode(), github_benchmark, option="--github-benchmark")
 
 
@@ -111,8 +111,8 @@ def _check(
             "export needs to be told what to write.",
             hint="Add --perfetto, --parquet or --github-benchmark.",
         )
-    if len(traces) > 1 and (perfetto or parquet):
-        raise UsageError("--perfetto and --parquet take one trace.", hint="Export them in turn.")
+    if len(traces) > 1 and perfetto:
+        raise UsageError("--perfetto takes one trace.", hint="Export them in turn.")
     if step is not None and not perfetto:
         raise UsageError("--step chooses the step for --perfetto.", hint="Add --perfetto OUT.json.")
     if bigger_is_better and not github_benchmark:
@@ -123,6 +123,37 @@ def _loaded(side: LoadedSide) -> Loaded:
     if side.loaded is None:
         raise TraceError(f"{side.input.label} left no trace to export.")
     return side.loaded
+
+
+def _parquet(sides: Sequence[LoadedSide]) -> bytes:
+    from launchlens.comparing import tabulate
+    from launchlens.render.feeds import render_analysis_parquet, render_comparison_parquet
+
+    if len(sides) == 1:
+        return render_analysis_parquet(_loaded(sides[0]).analysis)
+    return render_comparison_parquet(tabulate([side.input for side in sides]))
+
+
+def _benchmark(sides: Sequence[LoadedSide], *, bigger_is_better: bool) -> str:
+    """The feed; github-action-benchmark takes an empty one for an error of its own.
+
+    Raises:
+        TraceError: there is nothing to put into it.
+    """
+    from launchlens.comparing import tabulate
+    from launchlens.render.feeds import render_benchmark_json
+
+    text = render_benchmark_json(
+        tabulate([side.input for side in sides]), bigger_is_better=bigger_is_better
+    )
+    if text.strip() == "[]":
+        if not bigger_is_better:
+            raise TraceError("None of the figures is known, so there is nothing to export.")
+        raise TraceError(
+            "There is no throughput to export.",
+            hint="It is measured in runs: launchlens profile --concurrency.",
+        )
+    return text
 
 
 def _perfetto(side: LoadedSide, number: int | None) -> str:
@@ -136,7 +167,7 @@ def _perfetto(side: LoadedSide, number: int | None) -> str:
         step = representative_step(analysis, analysis.summary[0])
         if step is None:
             reason = analysis.summary[0].unknown_reason or "its steps are too large to draw"
-            raise TraceError(f"{side.input.label} has no step to export: {reason}.")
+            raise TraceError(f"{side.input.label} has no step to export: {reason.rstrip('.')}.")
     else:
         step = _numbered_step(analysis, number)
     timeline = build_timeline(loaded.trace, loaded.measured, step, side=side.input.label)
@@ -159,7 +190,8 @@ def _numbered_step(analysis: Analysis, number: int) -> Step:
         )
     step = found[0]
     if step.window_ns is None:
-        raise TraceError(f"Step {number} cannot be exported: {step.unknown_reason}.")
+        reason = (step.unknown_reason or "its window is unknown").rstrip(".")
+        raise TraceError(f"Step {number} cannot be exported: {reason}.")
     if len(found) > 1:
         sys.stderr.write(f"step {number} ran on several devices: {step.device} is exported\n")
     return step

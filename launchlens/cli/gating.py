@@ -10,7 +10,9 @@ import typer
 
 from launchlens.errors import EXIT_THRESHOLD
 
-SEARCHED = "Capture blockers were looked for: a side that lists none has none."
+SEARCHED = (
+    "Capture blockers were looked for in the CUDA API calls: a side that lists none has none there."
+)
 """A note in reports, without which an empty list of findings says nothing."""
 
 if TYPE_CHECKING:
@@ -64,6 +66,18 @@ def check_findings(
         from launchlens.thresholds import check_blockers
 
         report(check_blockers(conditions, label, findings))
+
+
+def require_blockers(conditions: Sequence[Threshold]) -> None:
+    """Refuse conditions on anything but blockers, before any work is done.
+
+    Raises:
+        UsageError: a condition on another metric.
+    """
+    if conditions:
+        from launchlens.thresholds import check_blockers
+
+        check_blockers(conditions, "", ())
 
 
 def report(results: Sequence[GateResult]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from launchlens.errors import LaunchlensError
 
 _PIPE_WIDTH = 100
+_STDOUT = Path("-")
 
 
 def terminal_width() -> int:
@@ -29,13 +30,39 @@ def write(text: str, output: Path | None) -> None:
     Raises:
         LaunchlensError: the file cannot be written.
     """
-    if output is None:
+    if output in (None, _STDOUT):
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # terminals that know no arrows
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    assert output is not None
     save(text.encode(), output, option="--output")
+
+
+def check_output(output: Path | None) -> None:
+    """Refuse a file that cannot be written, before minutes of work are done for it.
+
+    Raises:
+        LaunchlensError: its folder is not there or not writable, or it is a folder or a trace.
+    """
+    if output in (None, _STDOUT):
+        return
+    assert output is not None
+    folder = output.parent
+    reason = None
+    if output.is_dir():
+        reason = "it is a folder"
+    elif not folder.is_dir():
+        reason = f"there is no folder {folder}"
+    elif not os.access(output if output.exists() else folder, os.W_OK):
+        reason = "permission denied"
+    elif output.is_file() and _is_trace(output):
+        reason = "it is a trace"
+    if reason:
+        raise LaunchlensError(
+            f"{output} cannot be written: {reason}.", hint="Choose another --output."
+        )
 
 
 def save(data: bytes, path: Path, *, option: str) -> None:
@@ -43,12 +70,16 @@ def save(data: bytes, path: Path, *, option: str) -> None:
 
     Args:
         data: its contents.
-        path: the file; an older one is replaced.
+        path: the file; an older one is replaced. "-" is standard output.
         option: the option that named it, for the error.
 
     Raises:
         LaunchlensError: the file cannot be written, or is a trace: reports never replace those.
     """
+    if path == _STDOUT:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
     try:
         if path.is_file() and _is_trace(path):
             raise LaunchlensError(

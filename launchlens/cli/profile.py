@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,13 +16,8 @@ from launchlens.cli.options import (
     OutputOption,
     VerboseOption,
 )
-from launchlens.cli.output import write
-from launchlens.errors import CaptureError, HarnessError
-
-if TYPE_CHECKING:
-    from launchlens.capture import Nsys
-    from launchlens.cli.profiling.execute import Outcome
-    from launchlens.cli.profiling.plan import Plan
+from launchlens.cli.output import check_output
+from launchlens.errors import UsageError
 
 
 class GraphTraceChoice(StrEnum):
@@ -94,7 +87,7 @@ def profile(
             "--variant",
             help="eager, cudagraph, breakable, piecewise, compile, compile-cudagraph, "
             "compile-cudagraphs-backend, or module:function. May be given several times; the "
-            "first is the baseline. Default: eager and cudagraph.",
+            "first is the baseline. Default: eager and cudagraph, on a CPU eager alone.",
         ),
     ] = None,
     weights: WeightsOption = Weights.random,
@@ -147,10 +140,13 @@ def profile(
     """Run a model's steps under nsys once for each variant, and compare them."""
     from launchlens.cli.gating import parse_conditions
     from launchlens.cli.profiling.plan import make_plan
+    from launchlens.cli.profiling.run import run_profile
     from launchlens.harness.spec import HarnessSpec
+    from launchlens.thresholds import require_values
 
     conditions = parse_conditions(fail_on)
-    where = choose_device(device)
+    requests = parse_concurrency(concurrency, osl)
+    check_output(output)
     spec = HarnessSpec(
         model=model,
         result_path="unset",
@@ -160,7 +156,7 @@ def profile(
         isl=isl,
         osl=osl,
         batch=batch,
-        concurrency=parse_concurrency(concurrency),
+        concurrency=requests,
         dtype=dtype.value,
         steps=steps,
         warmup=warmup,
@@ -174,126 +170,32 @@ def profile(
         variants=variant or (),
         trace_steps=trace_steps,
         graph_trace=graph_trace.value,
-        device=where,
+        device=device.value,
         nsys_args=nsys_arg or (),
         stacks=stacks,
         timeout_s=timeout,
     )
-    _execute(plan, nsys, runs, report_format, output, conditions, verbose=verbose)
+    if len(plan.variants) == 1:
+        require_values(conditions)
+    run_profile(plan, nsys, runs, report_format, output, conditions, verbose=verbose)
 
 
-def choose_device(device: DeviceChoice) -> str:
-    """Choose "cuda" or "cpu"; the CPU only when asked for, since it gives no device figures.
-
-    Raises:
-        HarnessError: no NVIDIA GPU answers.
-    """
-    if device is DeviceChoice.cpu:
-        return "cpu"
-    from launchlens.capture import gpu_facts
-
-    if not gpu_facts():
-        raise HarnessError(
-            "no NVIDIA GPU answers here (nvidia-smi).",
-            hint="Run it on a machine with one, or try the pipeline without device figures: "
-            "--device cpu.",
-        )
-    return "cuda"
-
-
-def parse_concurrency(text: str | None) -> tuple[int, ...]:
+def parse_concurrency(text: str | None, osl: int | None) -> tuple[int, ...]:
     """The numbers of ``--concurrency 1,4``.
 
     Raises:
-        UsageError: not whole numbers from 1.
+        UsageError: not whole numbers from 1, or no output tokens for the requests.
     """
-    from launchlens.errors import UsageError
-
     if text is None:
         return ()
+    if osl is None:
+        raise UsageError(
+            "--concurrency times whole requests, which need output tokens.",
+            hint="Give --osl too, as --osl 5.",
+        )
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdigit() and int(part) > 0 for part in parts):
         raise UsageError(
             f"--concurrency {text!r} is not a list of whole numbers.", hint="Write it as 1,4,16."
         )
     return tuple(dict.fromkeys(int(part) for part in parts))
-
-
-def _execute(
-    plan: Plan,
-    nsys: Path | None,
-    runs: Path | None,
-    report_format: Format,
-    output: Path | None,
-    conditions: list[Any],
-    *,
-    verbose: bool,
-) -> None:
-    from launchlens.capture import find_nsys
-    from launchlens.cli.gating import check_comparison
-    from launchlens.cli.profiling.execute import Execution
-    from launchlens.cli.profiling.progress import Progress
-    from launchlens.cli.reports import render_report
-    from launchlens.comparing import compare
-    from launchlens.store import create_run, runs_root
-
-    found = find_nsys(nsys)
-    environment, commit = describe_environment(found)
-    arguments = asdict(plan.spec) | {"variants": list(plan.variants)}
-    progress = Progress(plan.children)
-    root = runs_root(runs)
-    with create_run(
-        root, model=plan.spec.model, arguments=arguments, environment=environment
-    ) as run:
-        outcomes = Execution(plan, run, found, progress, commit).run_variants()
-        _require_something(outcomes)
-        title = plan.spec.model.rstrip("/").rpartition("/")[2]
-        sides = [outcome.side(title) for outcome in outcomes]
-        if len(sides) == 1:
-            _report_single(outcomes[0], report_format, output, verbose=verbose)
-            comparison = None
-        else:
-            comparison = compare([side.input for side in sides], title=title)
-            markdown = render_report(comparison, sides, Format.markdown, None, verbose=False)
-            (run.folder / "report.md").write_text(markdown, "utf-8")
-            write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
-    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
-    if comparison is not None:
-        check_comparison(conditions, comparison)
-
-
-def describe_environment(nsys: Nsys) -> tuple[dict[str, Any], str | None]:
-    """What is known before anything runs, for the run's row; and the commit, for reports."""
-    from launchlens.capture import git_state, gpu_facts
-
-    environment: dict[str, Any] = {"nsys": nsys.version_text}
-    if gpus := gpu_facts():
-        environment |= {"gpu": gpus[0].name, "driver": gpus[0].driver}
-    state = git_state(Path.cwd())
-    if state is None or state.commit is None:
-        return environment, None
-    environment |= {"git_commit": state.commit, "git_dirty": state.dirty}
-    return environment, state.commit[:12] + (" (dirty)" if state.dirty else "")
-
-
-def _require_something(outcomes: list[Outcome]) -> None:
-    """A run of which nothing could be measured has no report.
-
-    Raises:
-        HarnessError: every variant failed; the first failure is told.
-    """
-    if any(outcome.traces for outcome in outcomes):
-        return
-    failure = next(o.facts.failure for o in outcomes if o.facts.failure)
-    hint = failure.hint or (f"The program's output is in {failure.log}." if failure.log else None)
-    raise HarnessError(f"{outcomes[0].variant}: {failure.error_line}", hint=hint)
-
-
-def _report_single(
-    outcome: Outcome, report_format: Format, output: Path | None, *, verbose: bool
-) -> None:
-    from launchlens.cli.analyze import render_loaded
-
-    if outcome.counts is None:
-        raise CaptureError(f"{outcome.variant} left no trace.")
-    write(render_loaded(outcome.counts, report_format, output, verbose=verbose), output)

@@ -137,6 +137,7 @@ def _variants_table(run: StoredRun) -> Table:
 
 def _failure_lines(variant: StoredVariant) -> list[str]:
     from launchlens.render.format import plain
+    from launchlens.render.terminal import describe_finding
 
     failure = variant.facts.failure
     if failure is None:
@@ -144,7 +145,8 @@ def _failure_lines(variant: StoredVariant) -> list[str]:
     where = f" at {plain(failure.source)}" if failure.source else ""
     word = "could not be captured" if variant.status == "failed" else "could not be run"
     lines = ["", f"{plain(variant.name)} {word}{where}: {plain(failure.error_line, 400)}"]
-    return lines + ([plain(failure.hint, 400)] if failure.hint else [])
+    lines += [plain(failure.hint, 400)] if failure.hint else []
+    return lines + [f"  {describe_finding(finding)}" for finding in variant.findings]
 
 
 def _long_lists(run: StoredRun) -> list[tuple[str, list[str]]]:

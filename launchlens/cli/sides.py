@@ -12,6 +12,7 @@ from launchlens.model.comparison import SideInput
 
 if TYPE_CHECKING:
     from launchlens.model.figures import Finding
+    from launchlens.model.measured import VariantFacts
     from launchlens.store import StoredVariant
 
 
@@ -69,15 +70,27 @@ def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
     timing = variant.traces.get("graph")
     loaded = load(counts.file, choices) if counts else None
     timed = load(timing.file, choices) if timing and timing is not counts else None
-    model = variant.facts.model or variant.run_id
     side = SideInput(
-        label=f"{model}-{variant.name}",
+        label=variant_label(variant.facts, variant.name, otherwise=variant.run_id),
         analysis=loaded.analysis if loaded else None,
         timing=timed.analysis if timed else None,
         facts=variant.facts,
         findings=variant.findings,
     )
     return LoadedSide(side, loaded, counts.file if counts else None)
+
+
+def variant_label(facts: VariantFacts, variant: str, *, otherwise: str) -> str:
+    """Name of a variant in reports: its model, whether that was shortened, and the variant."""
+    return f"{model_label(facts.model or otherwise, facts.layers_note)}-{variant}"
+
+
+def model_label(model: str, layers_note: str | None) -> str:
+    """Name of a model in reports: without its owner or folder, and with how it was shortened."""
+    name = model.rstrip("/").rpartition("/")[2]
+    if layers_note:
+        name += f" ({layers_note.removeprefix('Shortened to ').rstrip('.')})"
+    return name
 
 
 def with_blockers(side: LoadedSide) -> LoadedSide:

@@ -11,7 +11,7 @@ from launchlens.comparing.differences import find_differences, reader_notes
 from launchlens.comparing.figures import figure_of
 from launchlens.comparing.kernels import kernel_changes
 from launchlens.comparing.metrics import METRICS
-from launchlens.comparing.rows import metric_row
+from launchlens.comparing.rows import mark_failed, metric_row
 from launchlens.comparing.sides import Groups, distinct_labels, pair_groups, short_labels
 from launchlens.errors import UsageError
 from launchlens.model.comparison import Comparison, PhaseComparison, Side, SideInput
@@ -90,7 +90,7 @@ def _phase(sides: Sequence[SideInput], shorts: Sequence[str], groups: Groups) ->
             figure_of(side, group, phase, metric) for side, group in zip(sides, groups, strict=True)
         ]
         if any(stat is not None for stat, _ in stats):
-            rows.append(metric_row(metric, stats, groups))
+            rows.append(mark_failed(metric_row(metric, stats, groups), sides))
     return PhaseComparison(
         phase=phase,
         groups=tuple(f"process {g.pid}, device {_shown(g.device)}" if g else "-" for g in groups),

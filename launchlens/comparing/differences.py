@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from launchlens.comparing.sides import Groups
 from launchlens.model.comparison import Difference, SideInput
-from launchlens.model.figures import Analysis
+from launchlens.model.figures import Group
 
 
 def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> list[Difference]:
@@ -58,6 +58,18 @@ def _no_phase(side: SideInput) -> str | None:
     return None if side.facts.failure is not None else "none"
 
 
+def _told(side: SideInput, groups: Sequence[Group | None]) -> list[str]:
+    """What one side says of itself; what all say alike needs saying once."""
+    told = [side.facts.layers_note] if side.facts.layers_note else []
+    told += side.facts.notes
+    reason = next((g.unknown_reason for g in groups if g is not None), None)
+    if reason:
+        told.append(f"some figures are unknown: {reason}")
+    if side.analysis is not None:
+        told += [*side.analysis.trace.warnings, *side.analysis.notes]
+    return told
+
+
 def reader_notes(
     sides: Sequence[SideInput], labels: Sequence[str], pairs: Sequence[Groups]
 ) -> list[str]:
@@ -69,19 +81,16 @@ def reader_notes(
             "node-level and whole-graph tracing are set side by side: take counts from the "
             "node-level side and times from the whole-graph or untraced side."
         )
-    for index, (side, label) in enumerate(zip(sides, labels, strict=True)):
+    for side, label in zip(sides, labels, strict=True):
         if side.facts.failure is not None:
             failure = side.facts.failure
             where = f" at {failure.source}" if failure.source else ""
             notes.append(f"{label} {failure.words}{where}: {failure.error_line}")
-        if side.facts.layers_note:
-            notes.append(f"{label}: {side.facts.layers_note}")
-        group = next((g[index] for g in pairs if g[index]), None)
-        if group is not None and group.unknown_reason:
-            notes.append(f"{label}: some figures are unknown: {group.unknown_reason}")
-        analysis: Analysis | None = side.analysis
-        if analysis is not None:
-            notes += [f"{label}: {note}" for note in (*analysis.trace.warnings, *analysis.notes)]
+    told = [_told(side, [g[index] for g in pairs]) for index, side in enumerate(sides)]
+    for note in dict.fromkeys(note for own in told for note in own):
+        who = [label for own, label in zip(told, labels, strict=True) if note in own]
+        everyone = len(who) == len(sides)
+        notes.append(note if everyone else f"{', '.join(who)}: {note}")
     if not any(side.facts.untraced for side in sides):
         notes.append(
             "all times are traced: tracing lengthens launch-bound steps most, so idle is "

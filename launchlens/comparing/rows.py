@@ -13,7 +13,7 @@ from launchlens.comparing.metrics import (
     Metric,
 )
 from launchlens.comparing.sides import Groups
-from launchlens.model.comparison import Cell, Row
+from launchlens.model.comparison import Cell, Row, SideInput
 from launchlens.model.figures import Stat, Verdict
 
 
@@ -121,6 +121,17 @@ def _with_bounds(metric: Metric, cells: list[Cell], groups: Groups) -> list[Cell
             verdict = "inconclusive" if doubtful else verdict
         marked.append(replace(cell, note=note if bound else cell.note, verdict=verdict))
     return marked
+
+
+def mark_failed(row: Row, sides: Sequence[SideInput]) -> Row:
+    """The row with cells of failed variants saying so: they have no figure to be looked for."""
+    cells = [
+        replace(cell, note=side.facts.failure.words)
+        if cell.value is None and side.facts.failure is not None
+        else cell
+        for cell, side in zip(row.cells, sides, strict=True)
+    ]
+    return replace(row, cells=tuple(cells))
 
 
 def _row_note(metric: Metric, cells: Sequence[Cell], groups: Groups) -> str | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from launchlens.metrics.calls import base_name
 from launchlens.metrics.idle import GapKind, GapTable
 from launchlens.metrics.measure import Measured
+from launchlens.metrics.ownership import Slices
 from launchlens.metrics.statistics import grouped_medians
 from launchlens.model.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
 from launchlens.model.figures import ApiRow, FollowerRow, GapBin, KernelRow
@@ -29,8 +31,8 @@ def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[Ker
     slices = measured.owned.ops.take(rows)
 
     def chunks() -> Iterator[tuple[SmallColumn, IntColumn]]:
-        for low, high in zip(slices.low.tolist(), slices.high.tolist(), strict=True):
-            ops = measured.owned.order[low:high]
+        for piece in _pieces(slices):
+            ops = measured.owned.order[piece]
             ops = ops[trace.ops.kind[ops] == OpKind.KERNEL]
             yield trace.ops.name[ops], trace.ops.end_ns[ops] - trace.ops.start_ns[ops]
 
@@ -54,8 +56,8 @@ def api_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[ApiRow
     code_of = np.array([bases.index(base_name(n)) for n in api.names] or [0], np.int32)
 
     def chunks() -> Iterator[tuple[SmallColumn, IntColumn]]:
-        for low, high in zip(slices.low.tolist(), slices.high.tolist(), strict=True):
-            yield code_of[api.name[low:high]], api.end_ns[low:high] - api.start_ns[low:high]
+        for piece in _pieces(slices):
+            yield code_of[api.name[piece]], api.end_ns[piece] - api.start_ns[piece]
 
     calls = int(slices.count.sum())
     count, total, median = grouped_medians(chunks(), calls, max(len(bases), 1))
@@ -114,8 +116,8 @@ def gap_followers(
         count += np.bincount(code, minlength=len(labels))
         idle += np.bincount(code, length, len(labels)).astype(np.int64)
     slices = measured.owned.ops.take(rows)
-    for low, high in zip(slices.low.tolist(), slices.high.tolist(), strict=True):
-        code = _name_codes(trace, measured.owned.order[low:high])
+    for piece in _pieces(slices):
+        code = _name_codes(trace, measured.owned.order[piece])
         ran += np.bincount(code, minlength=len(labels))
     order = np.lexsort((np.arange(count.size), -count, -idle))
     return tuple(
@@ -123,6 +125,17 @@ def gap_followers(
         for i in order.tolist()
         if count[i]
     )
+
+
+def _pieces(slices: Slices) -> Iterator[slice | IntColumn]:
+    """All indexes of the slices, many short ones at a time, to save time and bound memory."""
+    batch = np.cumsum(slices.count) // _CHUNK
+    edges = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), batch.size]
+    for first, last in pairwise(edges):
+        if last - first == 1:
+            yield slice(int(slices.low[first]), int(slices.high[first]))
+        elif last > first:
+            yield slices.take(np.arange(first, last)).expand()[0]
 
 
 def _name_codes(trace: Trace, ops: IdColumn) -> IntColumn:

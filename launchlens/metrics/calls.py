@@ -107,6 +107,12 @@ class Calls:
     has_span: npt.NDArray[np.bool_]
     blocking: npt.NDArray[np.bool_]
 
+    @property
+    def hidden(self) -> npt.NDArray[np.bool_]:
+        """Graph launches of which the trace shows no work."""
+        graphs: npt.NDArray[np.bool_] = self.kind == CallKind.GRAPH
+        return graphs & ~self.captured & ~self.has_op & ~self.has_span
+
 
 def class_calls(api: ApiTable, ops: OpTable, graph_kind: int) -> Calls:
     """Class every call of a trace (see `Calls`); ``graph_kind`` is `OpKind.GRAPH`."""

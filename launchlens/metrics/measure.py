@@ -10,34 +10,13 @@ import numpy as np
 from launchlens.metrics.bound import bound_of
 from launchlens.metrics.calls import CallKind, Calls, class_calls
 from launchlens.metrics.idle import DeviceTime, Windows, measure_windows
-from launchlens.metrics.ownership import Owned, Slices, count_kind, own, own_extent
+from launchlens.metrics.ownership import Owned, Slices, calls_of, count_kind, own, own_extent
+from launchlens.metrics.placement import Unplaced
+from launchlens.metrics.reasons import unknown_reason
 from launchlens.metrics.statistics import segment_medians
 from launchlens.metrics.steps import StepRange
-from launchlens.model.columns import IntColumn, OpKind, Trace
+from launchlens.model.columns import IntColumn, OpKind, SmallColumn, Trace
 from launchlens.model.figures import Gaps, GraphTracing, Step
-
-NO_API = (
-    "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used. "
-    "Record it with nsys profile -t cuda,nvtx on a machine with a GPU."
-)
-HIDDEN = (
-    "{n} of {g} graph launches have neither node rows nor a whole-graph row, so what they ran is "
-    "not in the trace (nsys {version} exports no graph work in its default mode). Record it again "
-    "with --cuda-graph-trace=node, or with a newer nsys (2025.3 exports it)."
-)
-SPANS = (
-    "graphs are traced as whole spans, which hide their kernels. For counts of operations "
-    "record with --cuda-graph-trace=node."
-)
-MIXED = (
-    "the step has graphs traced as nodes and graphs traced as whole spans, so operations "
-    "cannot be counted. Record it with one setting of --cuda-graph-trace."
-)
-NO_OPS = (
-    "none of the step's {n} launches has a GPU row: kernels were not exported, or events were "
-    "dropped. Record it again with nsys profile -t cuda,nvtx."
-)
-NO_WORK = "the step submitted no GPU work from its thread."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +36,7 @@ class Measured:
 
 @dataclass(slots=True)
 class _Counts:
-    """Host calls of each row by kind; shapes (rows,)."""
+    """Host calls of each row by kind, and operations without a device; shapes (rows,)."""
 
     kernel: IntColumn
     graph: IntColumn
@@ -69,33 +48,40 @@ class _Counts:
     hidden: IntColumn
     node: IntColumn
     span: IntColumn
+    unplaced: IntColumn
 
 
 def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
     """All figures of all steps (docs/definitions.md), one `Step` for each (step, device)."""
     calls = class_calls(trace.api, trace.ops, OpKind.GRAPH)
-    owned = own(trace, ranges)
-    counts = _count_calls(trace, calls, owned)
+    slices, unplaced = calls_of(trace, ranges), Unplaced(trace)
+    hidden = np.flatnonzero(calls.hidden)
+    owned = own(
+        trace, ranges, slices, (slices.within(hidden).count > 0) | (unplaced.count(slices) > 0)
+    )
+    counts = _count_calls(trace, calls, owned, unplaced)
     first, last = own_extent(trace, owned)
-    windowed = np.flatnonzero((owned.ops.count > 0) & (counts.hidden == 0))
-    step = owned.step[windowed]
-    start = np.array([r.start_ns for r in ranges], np.int64)[step]
-    end = np.array([r.end_ns for r in ranges], np.int64)[step]
+    start = np.array([r.start_ns for r in ranges], np.int64)[owned.step]
+    end = np.array([r.end_ns for r in ranges], np.int64)[owned.step]
+    gpu = np.array([d.gpu for d in trace.devices] or [0], np.int64)[owned.device]
+    lost = (counts.kernel > 0) & (count_kind(trace, owned, OpKind.KERNEL) == 0)
+    beside = unplaced.beside(gpu, start, np.maximum(end, last))
+    windowed = np.flatnonzero((owned.ops.count > 0) & ~lost & ~beside)
     windows = Windows(
-        start,
-        np.maximum(end, last[windowed]),
-        np.array([d.gpu for d in trace.devices] or [0], np.int64)[owned.device[windowed]],
+        start[windowed],
+        np.maximum(end, last)[windowed],
+        gpu[windowed],
         first[windowed],
-        np.array([r.thread for r in ranges], np.int64)[step],
+        np.array([r.thread for r in ranges], np.int64)[owned.step[windowed]],
     )
     device_time = measure_windows(trace, calls, windows, last[windowed])
     columns = _columns(trace, calls, owned, counts)
-    columns |= _device_columns(windows, windowed, device_time, last[windowed], end)
+    columns |= _device_columns(windows, windowed, device_time, last[windowed], end[windowed])
     records = _records(trace, ranges, owned, counts, columns)
     return Measured(tuple(records), owned, calls, windowed, device_time)
 
 
-def _count_calls(trace: Trace, calls: Calls, owned: Owned) -> _Counts:
+def _count_calls(trace: Trace, calls: Calls, owned: Owned, unplaced: Unplaced) -> _Counts:
     kind, captured = calls.kind, calls.captured
 
     def count(wanted: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> IntColumn:
@@ -112,29 +98,39 @@ def _count_calls(trace: Trace, calls: Calls, owned: Owned) -> _Counts:
         sync=count(kind == CallKind.SYNC),
         alloc=count(kind == CallKind.ALLOC),
         captured=count(captured),
-        hidden=count(graph & ~calls.has_op & ~calls.has_span),
+        hidden=count(calls.hidden),
         node=count(graph & calls.has_op),
         span=count(graph & calls.has_span),
+        unplaced=unplaced.count(owned.calls),
     )
 
 
 def _by_device(trace: Trace, owned: Owned, positions: IntColumn, number: IntColumn) -> IntColumn:
     """Counts of steps that use several devices: a call counts where its operation ran.
 
-    Calls without an operation (synchronize, hidden graphs) count at the primary device.
+    Calls without an operation (synchronize) count at the primary device.
     """
-    device_of_call = np.full(trace.api.start_ns.size, -1, np.int32)
-    linked = np.flatnonzero(trace.ops.api_row >= 0)
-    device_of_call[trace.ops.api_row[linked]] = trace.ops.device[linked]
-    devices = device_of_call[positions]
-    number = number.copy()
+    devices = _device_of_call(trace)[positions]
+    slices, number = owned.calls.within(positions), number.copy()
     for row in np.flatnonzero(owned.is_split).tolist():
-        a, b = np.searchsorted(positions, [owned.calls.low[row], owned.calls.high[row]])
-        here = devices[a:b] == owned.device[row]
-        if owned.is_primary[row]:
-            here |= devices[a:b] < 0
-        number[row] = int(here.sum())
+        number[row] = int(_here(owned, row, devices[slices.low[row] : slices.high[row]]).sum())
     return number
+
+
+def _device_of_call(trace: Trace) -> SmallColumn:
+    """Device on which each API call's operation ran, -1 without one."""
+    device = np.full(trace.api.start_ns.size, -1, np.int32)
+    linked = np.flatnonzero(trace.ops.api_row >= 0)
+    device[trace.ops.api_row[linked]] = trace.ops.device[linked]
+    return device
+
+
+def _here(
+    owned: Owned, row: int, devices: SmallColumn
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which calls of a step, given their devices, count at a row's device."""
+    here: np.ndarray[tuple[int], np.dtype[np.bool_]] = devices == owned.device[row]
+    return here | (devices < 0) if owned.is_primary[row] else here
 
 
 def _columns(
@@ -155,7 +151,10 @@ def _columns(
 def _launch_columns(
     trace: Trace, calls: Calls, owned: Owned, launches: list[int]
 ) -> dict[str, list[int | None]]:
-    """Cost of launch calls and the interval between successive ones on the thread."""
+    """Cost of the launch calls, by device as they count, and the interval between successive ones.
+
+    The interval is the thread's, whichever devices it launches on.
+    """
     api = trace.api
     launch = np.flatnonzero(
         ((calls.kind == CallKind.KERNEL) | (calls.kind == CallKind.GRAPH)) & ~calls.captured
@@ -164,10 +163,18 @@ def _launch_columns(
     between = Slices(slices.low, np.maximum(slices.high - 1, slices.low))
     interval = segment_medians(np.diff(api.start_ns[launch], append=0), between)
     cost = api.end_ns[launch] - api.start_ns[launch]
-    total = np.concatenate([[0], np.cumsum(cost)])
-    totals = (total[slices.high] - total[slices.low]).tolist()
+    median = segment_medians(cost, slices)
+    running = np.concatenate([[0], np.cumsum(cost)])
+    totals = (running[slices.high] - running[slices.low]).tolist()
+    if owned.is_split.any():
+        devices = _device_of_call(trace)[launch]
+        for row in np.flatnonzero(owned.is_split).tolist():
+            part = slice(slices.low[row], slices.high[row])
+            mine = cost[part][_here(owned, row, devices[part])]
+            totals[row] = int(mine.sum())
+            median[row] = int(np.median(mine)) if mine.size else None
     return {
-        "launch_cost_ns": segment_medians(cost, slices),
+        "launch_cost_ns": median,
         "launch_cost_total_ns": [t if n else None for t, n in zip(totals, launches, strict=True)],
         "inter_launch_ns": interval,
     }
@@ -256,10 +263,14 @@ def _record(
 ) -> Step:
     tracing = graph_tracing_of(host["graph"], host["hidden"], host["node"], host["span"])
     launches = host["kernel"] + host["graph"]
-    reason = _reason(trace, tracing, host, has_device=device >= 0)
+    window, busy = values["window_ns"], values["busy_ns"]
+    lost = host["kernel"] > 0 and values["kernels"] == 0
+    reason = unknown_reason(
+        trace, tracing, host, has_device=device >= 0, lost=lost, has_window=window is not None
+    )
     known = trace.has_api
     countable = known and tracing in ("none", "node") and (device >= 0 or launches == 0)
-    window, busy = values["window_ns"], values["busy_ns"]
+    countable &= not lost
     gaps = None
     if window is not None:
         gaps = Gaps(*(values[f"gap_{f.name}"] or 0 for f in fields(Gaps)))
@@ -280,7 +291,7 @@ def _record(
         phase=source.phase,
         pid=trace.processes[source.process].pid,
         tid=trace.threads[source.thread].tid,
-        device=trace.devices[device].device_id if device >= 0 and window is not None else None,
+        device=trace.devices[device].device_id if device >= 0 else None,
         start_ns=source.start_ns,
         end_ns=source.end_ns,
         tokens=source.tokens,
@@ -296,7 +307,7 @@ def _record(
         kernels=op_count("kernels"),
         memcpys=op_count("memcpys"),
         memsets=op_count("memsets"),
-        graph_spans=values["graph_spans"] if known else None,
+        graph_spans=(values["graph_spans"] if device >= 0 else host["span"]) if known else None,
         graph_tracing=tracing if known else None,
         hidden_graph_launches=host_count(host["hidden"]),
         cpu_ns=source.end_ns - source.start_ns,
@@ -325,17 +336,3 @@ def _share(busy: int | None, length: int | None) -> float | None:
     if busy is None or not length:
         return None
     return 1 - busy / length
-
-
-def _reason(
-    trace: Trace, tracing: GraphTracing, host: dict[str, int], *, has_device: bool
-) -> str | None:
-    if not trace.has_api:
-        return NO_API
-    if tracing == "missing":
-        version = trace.info.nsys_version or "of this version"
-        return HIDDEN.format(n=host["hidden"], g=host["graph"], version=version)
-    if not has_device:
-        launches = host["kernel"] + host["graph"] + host["memcpy"] + host["memset"]
-        return NO_OPS.format(n=launches) if launches else NO_WORK
-    return {"graph": SPANS, "mixed": MIXED}.get(tracing)

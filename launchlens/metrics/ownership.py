@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from launchlens.metrics.steps import StepRange
 from launchlens.model.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
@@ -49,7 +50,8 @@ class Slices:
 class Owned:
     """Steps split by device: one row for each (step, device) with operations.
 
-    A step without any operation has one row with device -1. ``step`` indexes the step list,
+    A step without any operation, or whose work cannot all be given to a device, has one row with
+    device -1 and no operations. ``step`` indexes the step list,
     ``device`` indexes `Trace.devices`; ``is_primary`` marks the device with most of the step's
     operations, to which calls without an operation are counted; ``is_split`` marks rows of
     steps with several devices.
@@ -67,9 +69,18 @@ class Owned:
     ops: Slices
 
 
-def own(trace: Trace, steps: Sequence[StepRange]) -> Owned:
-    """Split ``steps`` by device and find what each owns."""
-    calls = _calls_of(trace, steps)
+def own(
+    trace: Trace, steps: Sequence[StepRange], calls: Slices, whole: npt.NDArray[np.bool_]
+) -> Owned:
+    """Split ``steps`` by device and find what each owns.
+
+    Args:
+        trace: the trace.
+        steps: the steps.
+        calls: what `calls_of` returned for them.
+        whole: steps not to be split, since some of their work may have run on any device; shape
+            (steps,).
+    """
     order, starts = _operations_by_device(trace)
     api_row = trace.ops.api_row[order]
     step_rows, device_rows, low, high = [], [], [], []
@@ -79,7 +90,7 @@ def own(trace: Trace, steps: Sequence[StepRange]) -> Owned:
         a, b = starts[number], starts[number + 1]
         first = a + np.searchsorted(api_row[a:b], calls.low)
         last = a + np.searchsorted(api_row[a:b], calls.high)
-        has = last > first
+        has = (last > first) & ~whole
         counted += has
         step_rows.append(everyone[has])
         device_rows.append(np.full(int(has.sum()), number, np.int32))
@@ -100,7 +111,8 @@ def own(trace: Trace, steps: Sequence[StepRange]) -> Owned:
     return Owned(step, device, is_primary, (counted > 1)[step], calls.take(step), order, ops)
 
 
-def _calls_of(trace: Trace, steps: Sequence[StepRange]) -> Slices:
+def calls_of(trace: Trace, steps: Sequence[StepRange]) -> Slices:
+    """The API calls of each step: those on its thread that start within its range."""
     api = trace.api
     start = np.array([s.start_ns for s in steps], np.int64)
     end = np.array([s.end_ns for s in steps], np.int64)

@@ -17,6 +17,7 @@ from launchlens.metrics.breakdown import (
     kernel_table,
 )
 from launchlens.metrics.measure import Measured, measure_steps
+from launchlens.metrics.notes import find_notes
 from launchlens.metrics.statistics import Shape, describe
 from launchlens.metrics.steps import find_steps
 from launchlens.model.columns import Trace
@@ -112,32 +113,56 @@ def summarize_measured(
             steps=measured.steps,
             summary=groups,
             skipped=sum(g.dropped for g in groups),
-            notes=tuple(_notes(trace, measured.steps, groups)),
+            notes=tuple(find_notes(trace, measured, groups)),
         ),
         measured,
     )
 
 
 def _groups(trace: Trace, measured: Measured, skip: int) -> tuple[Group, ...]:
-    members: dict[tuple[Phase, int, int | None], list[int]] = {}
-    for row, s in enumerate(measured.steps):
-        members.setdefault((s.phase, s.pid, s.device), []).append(row)
+    members = _members(measured.steps)
     ends = EndOrder(trace)
-    keys = sorted(members, key=lambda k: (_PHASES.index(k[0]), k[1], -1 if k[2] is None else k[2]))
+    # What has no device comes last: a reader, and a comparison, meets what is known first.
+    keys = sorted(members, key=lambda k: (_PHASES.index(k[0]), k[2] is None, k[1], k[2] or 0))
     groups = []
     for key in keys:
         rows = members[key]
         if len(rows) <= skip:
             raise UsageError(
                 f"--skip {skip} leaves none of the {len(rows)} {key[0]} steps of process {key[1]}.",
-                hint=f"Skip fewer than {len(rows)}.",
+                hint=f"Skip fewer than {len(rows)}, or choose one --phase.",
             )
-        groups.append(_group(trace, measured, rows[skip:], skip, ends))
+        groups.append(_group(trace, measured, rows[skip:], skip, ends, device=key[2]))
     return tuple(groups)
 
 
+def _members(steps: Sequence[Step]) -> dict[tuple[Phase, int, int | None], list[int]]:
+    """Rows of each (phase, process, device).
+
+    A step whose graphs are missing shows no device. Where all other such steps of the process ran
+    on one device it belongs to them: apart, the others would pass for the whole.
+    """
+    used: dict[tuple[Phase, int], set[int]] = {}
+    for s in steps:
+        if s.device is not None:
+            used.setdefault((s.phase, s.pid), set()).add(s.device)
+    members: dict[tuple[Phase, int, int | None], list[int]] = {}
+    for row, s in enumerate(steps):
+        device, others = s.device, used.get((s.phase, s.pid), set())
+        if device is None and s.graph_tracing == "missing" and len(others) == 1:
+            (device,) = others
+        members.setdefault((s.phase, s.pid, device), []).append(row)
+    return members
+
+
 def _group(
-    trace: Trace, measured: Measured, kept: Sequence[int], dropped: int, ends: EndOrder
+    trace: Trace,
+    measured: Measured,
+    kept: Sequence[int],
+    dropped: int,
+    ends: EndOrder,
+    *,
+    device: int | None,
 ) -> Group:
     steps = [measured.steps[row] for row in kept]
     rows = np.array(kept, np.int64)
@@ -154,7 +179,7 @@ def _group(
     return Group(
         phase=first.phase,
         pid=first.pid,
-        device=first.device,
+        device=device,
         engine=first.engine,
         steps=len(steps),
         dropped=dropped,
@@ -162,11 +187,23 @@ def _group(
         graph_tracing=_tracing({s.graph_tracing for s in steps}),
         bound=_bound(steps),
         tokens=_same({s.tokens for s in steps}),
-        unknown_reason=next((s.unknown_reason for s in steps if s.unknown_reason), None),
+        unknown_reason=_unknown_reason(steps),
         gap_histogram=gap_histogram(gaps, in_group) if windowed else (),
         gap_followers=gap_followers(trace, measured, rows, in_group, ends) if windowed else (),
         kernels=kernel_table(trace, measured, rows) if countable else (),
         api_calls=api_table(trace, measured, rows),
+    )
+
+
+def _unknown_reason(steps: Sequence[Step]) -> str | None:
+    """Why figures of the group are unknown, and in how many steps, unless in all."""
+    reasons = [s.unknown_reason for s in steps if s.unknown_reason]
+    if not reasons:
+        return None
+    return (
+        reasons[0]
+        if len(reasons) == len(steps)
+        else (f"in {len(reasons)} of {len(steps)} steps {reasons[0]}")
     )
 
 
@@ -213,54 +250,3 @@ def _bound(steps: Sequence[Step]) -> Bound | None:
 
 def _same(values: set[int | None]) -> int | None:
     return values.pop() if len(values) == 1 else None
-
-
-def _notes(trace: Trace, steps: Sequence[Step], groups: Sequence[Group]) -> Iterable[str]:
-    """What a reader must know before trusting the figures."""
-    short = [
-        s
-        for s in steps
-        if s.graph_tracing == "none"
-        and s.kernels is not None
-        and s.kernel_launches is not None
-        and s.kernels < s.kernel_launches
-    ]
-    if short:
-        missing = sum((s.kernel_launches or 0) - (s.kernels or 0) for s in short)
-        yield (
-            f"{missing} kernel launches in {len(short)} steps have no kernel row: events were "
-            "dropped, or the recording ended first. Busy time is too low and idle too high there."
-        )
-    for group in groups:
-        if outlier := _first_step_stands_out(steps, group):
-            yield outlier
-        if group.engine == "whole" and (others := _other_threads(trace, group)):
-            yield (
-                f"process {group.pid}: {others} CUDA calls of threads other than the busiest are "
-                "not in the counts of its window; their work counts as busy."
-            )
-
-
-def _other_threads(trace: Trace, group: Group) -> int:
-    """CUDA calls of the process on other threads than the one with most calls."""
-    numbers = [i for i, p in enumerate(trace.processes) if p.pid == group.pid]
-    calls = np.isin(trace.api.process, numbers)
-    if len(trace.threads) == 1 or not calls.any():
-        return 0
-    return int(calls.sum() - np.bincount(trace.api.thread[calls]).max())
-
-
-def _first_step_stands_out(steps: Sequence[Step], group: Group) -> str | None:
-    """A remark on a group whose first step that counts is far longer than the others."""
-    key = (group.phase, group.pid, group.device)
-    mine = [s for s in steps if (s.phase, s.pid, s.device) == key][group.dropped :]
-    windows = [s.window_ns for s in mine if s.window_ns is not None]
-    if len(windows) < 4:
-        return None
-    rest = float(np.median(windows[1:]))
-    if windows[0] < 1.5 * rest:
-        return None
-    return (
-        f"the first {group.phase} step took {windows[0] / rest:.1f} times the median of the "
-        f"others; --skip {group.dropped + 1} leaves it out."
-    )

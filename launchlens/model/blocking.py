@@ -60,7 +60,10 @@ class PatchEffect:
 
 @dataclass(frozen=True, slots=True)
 class BlockerReport:
-    """The JSON object of ``launchlens blockers --format json``."""
+    """The JSON object of ``launchlens blockers --format json``.
+
+    ``captured``: the steps launch CUDA graphs, and what is in those shows no blockers.
+    """
 
     schema: Literal["launchlens.blockers/1"]
     label: str
@@ -72,6 +75,7 @@ class BlockerReport:
     patched: BlockerReport | None = None
     effect: PatchEffect | None = None
     notes: tuple[str, ...] = ()
+    captured: bool = False
 
     @property
     def copies_per_step(self) -> float:

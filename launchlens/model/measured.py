@@ -43,11 +43,20 @@ class Equivalence:
     top1_agreement: float | None = None
 
 
+FAILED = {
+    "capture": "could not be captured",
+    "run": "could not be run",
+    "trace": "could not be traced",
+}
+"""What became of a failed variant, by what was being done."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a variant failed: the error's first line, where, and what to do.
 
-    ``during`` tells a step that could not be captured from a program that could not be run.
+    ``during`` tells a step that could not be captured from a program that could not be run, and
+    from one that ran but not under nsys.
     """
 
     error_type: str
@@ -55,17 +64,20 @@ class Failure:
     source: str | None
     hint: str | None
     log: str | None = None
-    during: Literal["capture", "run"] = "capture"
+    during: Literal["capture", "run", "trace"] = "capture"
 
     @property
     def words(self) -> str:
         """What became of the variant, to stand behind its name."""
-        return "could not be captured" if self.during == "capture" else "could not be run"
+        return FAILED[self.during]
 
 
 @dataclass(frozen=True, slots=True)
 class VariantFacts:
-    """What is known of a side beyond its trace: how it was run and timed. All may be unknown."""
+    """What is known of a side beyond its trace: how it was run and timed. All may be unknown.
+
+    ``notes`` are what the program that ran it said a reader must know, in sentences.
+    """
 
     model: str | None = None
     variant: str | None = None
@@ -74,6 +86,7 @@ class VariantFacts:
     batch: int | None = None
     dtype: str | None = None
     layers_note: str | None = None
+    notes: tuple[str, ...] = ()
     commit: str | None = None
     command: str | None = None
     versions: dict[str, str] = field(default_factory=dict)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class TrendPoint:
     """A figure in one run: the median over its steps, with its 95% interval where known.
 
-    ``relative`` is its change against the run before that has the figure, as a ratio minus one.
+    ``change`` is its difference from the run before that has the figure, in its own unit;
+    ``relative`` the same as a ratio minus one.
     """
 
     run_id: str
@@ -20,6 +21,7 @@ class TrendPoint:
     ci_low: float | int | None = None
     ci_high: float | int | None = None
     relative: float | None = None
+    change: float | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +37,8 @@ class TrendSeries:
     phase: str | None
     source: str
     points: tuple[TrendPoint, ...]
+
+    @property
+    def known(self) -> tuple[TrendPoint, ...]:
+        """The points whose figure is known, oldest first."""
+        return tuple(point for point in self.points if point.value is not None)

@@ -40,8 +40,16 @@ def blocker_sentence(report: BlockerReport) -> str:
         parts.append(f"{format_value(copies, 'count')} {noun} in each {kind}")
     others = [f for f in report.findings if f.rule not in COPY_RULES]
     if others:
-        parts.append(f"{len(others)} other finding{'s' if len(others) > 1 else ''}")
-    if not parts:
+        other = " other" if copies else ""
+        parts.append(f"{len(others)}{other} finding{'s' if len(others) > 1 else ''}")
+        if not copies:
+            parts[-1] += f" that may keep the {kind} from being captured"
+    if not parts and report.captured:
+        parts.append(
+            f"nothing found around the CUDA graphs that the {kind} launches; what is inside them "
+            "shows no blockers, an eager trace does"
+        )
+    elif not parts:
         parts.append(f"nothing found that would block the capture of the {kind}")
     said = ", ".join(parts)
     return f"{report.label}: {said}{_capture_clause(report.attempt)}."
@@ -96,13 +104,13 @@ def render_blockers(report: BlockerReport, *, width: int = 100, color: bool = Fa
     """The report for the terminal."""
     parts: list[RenderableType] = [Text(blocker_sentence(report), style="bold")]
     parts += _finding_parts(report)
-    parts += [Text(line) for line in attempt_lines(report.attempt)]
+    parts += [Text(line) for line in attempt_lines(report)]
     parts += ["", *(Text(f"! {plain(n, _LONG)}", style="yellow") for n in report.notes)]
     if report.patched is not None and report.effect is not None:
         parts += [Text(f"With {plain(report.effect.patch)}:", style="bold")]
         parts += [Text(blocker_sentence(report.patched), style="bold")]
         parts += _finding_parts(report.patched)
-        parts += [Text(line) for line in attempt_lines(report.patched.attempt)]
+        parts += [Text(line) for line in attempt_lines(report.patched)]
         parts += ["", *(Text(line) for line in effect_lines(report.effect))]
     return to_text(parts, width=width, color=color)
 
@@ -118,10 +126,17 @@ def _finding_parts(report: BlockerReport) -> list[RenderableType]:
     return parts
 
 
-def attempt_lines(attempt: CaptureAttempt | None) -> list[str]:
+def attempt_lines(report: BlockerReport) -> list[str]:
     """What a capture attempt met, in order, and how it ended."""
+    attempt = report.attempt
+    if attempt is None and not report.findings:
+        return []
     if attempt is None:
-        return ["", "No capture was tried, so these are suspects: --model tries one."]
+        return [
+            "",
+            "No capture was tried, so these are suspects: launchlens blockers --model tries one, "
+            "on a machine with a GPU.",
+        ]
     lines = ["", "Capture attempt:"]
     for b in attempt.blockers:
         what = f" ({b.count} × {b.bytes} bytes)" if b.count and b.bytes is not None else ""
@@ -140,7 +155,11 @@ def attempt_lines(attempt: CaptureAttempt | None) -> list[str]:
 def effect_lines(effect: PatchEffect) -> list[str]:
     """What a patch brought."""
     gone = sum(f.count_per_step for f in effect.gone)
-    lines = [f"Gone with the patch: {format_value(gone, 'count')} of each step's findings."]
+    lines = [
+        f"Gone with the patch: {format_value(gone, 'count')} of each step's findings."
+        if gone
+        else "The patch takes none of the findings away."
+    ]
     if effect.untraced_ns:
         base = effect.untraced_ns.get("eager")
         for name, ns in effect.untraced_ns.items():
@@ -155,13 +174,13 @@ def effect_lines(effect: PatchEffect) -> list[str]:
 def render_blockers_markdown(report: BlockerReport) -> str:
     """The report as GitHub Markdown."""
     blocks = [markdown_text(blocker_sentence(report), _LONG), _markdown_findings(report)]
-    blocks.append(_markdown_list(attempt_lines(report.attempt)))
+    blocks.append(_markdown_list(attempt_lines(report)))
     blocks += [f"> {markdown_text(note, _LONG)}" for note in report.notes]
     if report.patched is not None and report.effect is not None:
         blocks += [f"**With {markdown_text(report.effect.patch)}:**"]
         blocks += [markdown_text(blocker_sentence(report.patched), _LONG)]
         blocks += [_markdown_findings(report.patched)]
-        blocks += [_markdown_list(attempt_lines(report.patched.attempt))]
+        blocks += [_markdown_list(attempt_lines(report.patched))]
         blocks += [_markdown_list(effect_lines(report.effect))]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

@@ -9,10 +9,12 @@ import csv
 import io
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from launchlens.model.figures import Gaps, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from launchlens.model.comparison import Cell, Comparison, Row
     from launchlens.model.figures import Analysis
@@ -66,13 +68,15 @@ def render_analysis_csv(analysis: Analysis) -> str:
 
 def render_comparison_parquet(comparison: Comparison) -> bytes:
     """The rows of `render_comparison_csv` as a Parquet file, with types."""
-    return _render_parquet(list(_comparison_records(comparison)), _comparison_columns())
+    types: dict[str, Any] = dict.fromkeys(("value", "ci_low", "ci_high", "threshold"), float)
+    types |= dict.fromkeys(("change", "relative"), float) | {"note": str}
+    return _render_parquet(list(_comparison_records(comparison)), _comparison_columns(), types)
 
 
 def render_analysis_parquet(analysis: Analysis) -> bytes:
     """The rows of `render_analysis_csv` as a Parquet file, with types."""
     records = list(_step_records(analysis))
-    return _render_parquet(records, list(records[0]) if records else ["index"])
+    return _render_parquet(records, list(records[0]) if records else ["index"], _step_types())
 
 
 def _benchmark_entry(name: str, row: Row, cell: Cell) -> Record:
@@ -169,21 +173,35 @@ def _csv_cell(value: Any) -> Any:
     return value
 
 
-def _render_parquet(records: list[Record], columns: Sequence[str]) -> bytes:
+def _render_parquet(
+    records: list[Record], columns: Sequence[str], types: Mapping[str, Any]
+) -> bytes:
+    """Columns have the types given, also where every value is unknown: files can be joined."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    arrays = {name: pa.array(_typed([r.get(name) for r in records])) for name in columns}
+    known: dict[Any, Any] = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+    arrays = {
+        name: pa.array([r.get(name) for r in records], known.get(types.get(name)))
+        for name in columns
+    }
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(arrays), sink, compression="zstd")
     return bytes(sink.getvalue().to_pybytes())
 
 
-def _typed(values: list[Any]) -> list[Any]:
-    """One type in a column: counts and medians of counts meet in the same one."""
-    if any(isinstance(value, float) for value in values):
-        return [None if value is None else float(value) for value in values]
-    return values
+def _step_types() -> dict[str, Any]:
+    """Types of a step's columns, as its record declares them; None among them means unknown."""
+    hints = get_type_hints(Step)
+    types = {name: _known_type(hint) for name, hint in hints.items()}
+    return types | {f"gaps_ns.{name}": int for name in get_type_hints(Gaps)}
+
+
+def _known_type(hint: Any) -> Any:
+    """``int`` for ``int | None``; words of a closed list are text."""
+    parts = [part for part in get_args(hint) or (hint,) if part is not type(None)]
+    first = parts[0]
+    return first if first in (int, float, str) else str
 
 
 def _flat(text: str) -> str:

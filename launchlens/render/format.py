@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from launchlens.model.comparison import Cell, Comparison, PhaseComparison, Row
 from launchlens.model.figures import Analysis, GapBin, Group, Verdict
+from launchlens.model.measured import FAILED
 
 UNKNOWN = "unknown"
 MINUS = "\N{MINUS SIGN}"
@@ -63,7 +64,9 @@ def _format_bytes(value: float) -> str:
 
 
 def format_cell(row: Row, cell: Cell) -> str:
-    """A cell's value; bounds are marked as such."""
+    """A cell's value; bounds are marked as such, and what a failed variant has none of."""
+    if cell.value is None and cell.note in FAILED.values():
+        return "failed"
     mark = {"lower bound": "≥ ", "upper bound": "≤ "}.get(cell.note or "", "")
     return (mark if cell.value is not None else "") + format_value(cell.value, row.unit)
 
@@ -74,16 +77,21 @@ def format_change(row: Row, cell: Cell) -> str:
         return ""
     if row.unit == "fraction":
         return f"{_plus(100 * cell.change, '.1f')} pp"
-    percent = _percent(cell.relative)
     if row.unit == "count":
         absolute = _plus(cell.change, ".0f" if float(cell.change).is_integer() else ".1f")
         if cell.change == 0 or cell.relative is None:
             return absolute if cell.change else "0"
-        return f"{absolute} ({percent})"
-    if cell.relative is None or cell.relative <= -1:
-        return percent
-    ratio = _ratio(row.unit, cell.relative)
-    return f"{ratio} ({percent})" if ratio else percent
+        return f"{absolute} ({_percent(cell.relative)})"
+    return _sized_change(row.unit, cell.value or 0, cell.change, cell.relative)
+
+
+def _sized_change(unit: str, value: float, change: float, relative: float | None) -> str:
+    """A change of a time, size or rate: as a ratio and %, or as a difference where both fail."""
+    if relative is None or min(value, value - change) < 0:
+        # From nothing, or of a negative time (a tail), there is no ratio.
+        return ("+" if change > 0 else "") + format_value(change, unit)
+    ratio = _ratio(unit, relative) if relative > -1 else ""
+    return f"{ratio} ({_percent(relative)})" if ratio else _percent(relative)
 
 
 def format_brief_change(row: Row, cell: Cell) -> str:
@@ -154,6 +162,8 @@ def sentences(comparison: Comparison) -> list[str]:
     """One sentence for each candidate, about the first phase."""
     phase = comparison.phases[0]
     rows = {row.metric: row for row in phase.rows}
+    if not comparison.candidates:
+        return [_sentence(comparison, phase, rows, 0)]
     return [_sentence(comparison, phase, rows, index) for index in range(1, len(comparison.sides))]
 
 
@@ -161,27 +171,48 @@ def _sentence(
     comparison: Comparison, phase: PhaseComparison, rows: dict[str, Row], index: int
 ) -> str:
     side = comparison.sides[index]
-    start = f"{plain(comparison.baseline.label)} → {plain(side.short)}: "
+    start = plain(comparison.baseline.label) + (f" → {plain(side.short)}: " if index else ": ")
     failure = side.facts.failure
-    if failure is not None and phase.steps[index] == 0:
+    if failure is not None and phase.steps[index] == 0 and not side.facts.untraced:
         where = f" at {plain(failure.source)}" if failure.source else ""
         return f"{start}{failure.words}{where}: {plain(failure.error_line, 160)}"
     parts = []
     kind = f"{phase.phase} step" if phase.phase != "unknown" else "step"
-    if launches := rows.get("launches"):
-        parts.append(f"launches per {kind} {_arrow(launches, index)}")
-    if idle := rows.get("idle"):
-        parts.append(f"GPU idle {_arrow(idle, index)}")
+    alike = sum(p.phase == phase.phase for p in comparison.phases)
+    group = next((g for g in phase.groups if g != "-"), "-")
+    where = f" ({group}; first of {alike})" if alike > 1 else ""
+    unknown = []
+    for metric, title in (("launches", f"launches per {kind}"), ("idle", "GPU idle")):
+        row = rows.get(metric)
+        if row is not None and _is_known(row, index):
+            parts.append(f"{title} {_arrow(row, index)}{where if metric == 'launches' else ''}")
+        elif row is not None:
+            unknown.append(title)
     timed = rows.get("untraced_ns")
     if timed and timed.cells[0].value is not None and timed.cells[index].value is not None:
         parts.append(f"step {_arrow(timed, index)} untraced{_speedup(timed, index)}")
-    elif traced := rows.get("window_ns") or rows.get("cpu_ns"):
-        parts.append(f"step {_arrow(traced, index)} (traced)")
-    return start + ", ".join(parts)
+    elif traced := next((r for m in _TRACED if (r := rows.get(m)) and _is_known(r, index)), None):
+        parts.append(f"{_TRACED[traced.metric]} {_arrow(traced, index)} (traced)")
+    else:
+        unknown.append("step time")
+    said = ", ".join(parts)
+    if unknown:
+        said += ("; " if said else "") + " and ".join(unknown) + " unknown"
+    return start + said
+
+
+_TRACED = {"window_ns": "step", "cpu_ns": "range on the CPU"}
+
+
+def _is_known(row: Row, index: int) -> bool:
+    """Whether there is a figure of either side, so that an arrow says something."""
+    return any(row.cells[i].value is not None for i in {0, index})
 
 
 def _arrow(row: Row, index: int) -> str:
     before, after = row.cells[0], row.cells[index]
+    if index == 0:
+        return format_cell(row, before)
     left, right = format_cell(row, before), format_cell(row, after)
     unit = right.rpartition(" ")[2]
     if row.unit == "ns" and left.endswith(f" {unit}"):
@@ -191,7 +222,7 @@ def _arrow(row: Row, index: int) -> str:
 
 def _speedup(row: Row, index: int) -> str:
     before, after = row.cells[0].value, row.cells[index].value
-    if not before or not after:
+    if not before or not after or not index:
         return ""
     factor = before / after
     return f" ({_digits(factor)}× faster)" if factor >= 1 else f" ({_digits(1 / factor)}× slower)"
@@ -203,7 +234,10 @@ def analysis_sentence(analysis: Analysis) -> str:
     metrics = group.metrics
     kind = f"{group.phase} step" if group.phase != "unknown" else "step"
     launches = format_value(metrics["launches"].median, "count")
-    start = f"{plain(analysis.trace.label)}: {launches} launches per {kind}"
+    alike = sum(g.phase == group.phase for g in analysis.summary)
+    device = "unknown" if group.device is None else str(group.device)
+    where = f" (process {group.pid}, device {device}; first of {alike})" if alike > 1 else ""
+    start = f"{plain(analysis.trace.label)}: {launches} launches per {kind}{where}"
     idle, window = metrics["idle"].median, metrics["window_ns"].median
     if idle is None or window is None:
         took = format_value(metrics["cpu_ns"].median, "ns")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from launchlens.model.figures import Analysis, Group
 from launchlens.model.timeline import Timeline
 from launchlens.render.format import analysis_sentence
+from launchlens.render.html_blockers import findings_section
 from launchlens.render.html_charts import gap_histogram_charts
 from launchlens.render.html_figures import Series, bars_by_category
 from launchlens.render.html_modules import module_chart
 from launchlens.render.html_page import FactsView, FigureView, Page, SectionView, Tile, TileValue
 from launchlens.render.html_palette import BUSY_COLOUR, GAP_CAUSES, side_colour
-from launchlens.render.html_sections import finding_view, timeline_section, trace_entries
+from launchlens.render.html_sections import timeline_section, trace_entries
 from launchlens.render.html_tables import group_table, group_value, kernel_table, step_table
 from launchlens.render.terminal_analysis import FIGURES
 
@@ -27,17 +29,22 @@ _MOST = 12
 
 def analysis_page(analysis: Analysis, timelines: Sequence[Timeline]) -> Page:
     """The page's records: a section for each group of steps, then the recording itself."""
-    blocks = [_figures_section(group, i) for i, group in enumerate(analysis.summary)]
+    names = _names(analysis.summary)
+    blocks = [
+        _figures_section(group, name.capitalize(), i)
+        for i, (group, name) in enumerate(zip(analysis.summary, names, strict=True))
+    ]
     if timelines:
         blocks.insert(min(1, len(blocks)), timeline_section(timelines))
     modules = module_chart(timelines)
     if modules:
         blocks.append(SectionView("modules-section", "Modules", figures=(modules,)))
-    blocks += [_work_section(group, i) for i, group in enumerate(analysis.summary)]
+    blocks += [
+        _work_section(group, f"Kernels and gaps of {name}", i)
+        for i, (group, name) in enumerate(zip(analysis.summary, names, strict=True))
+    ]
     if analysis.findings:
-        views = tuple(finding_view(finding) for finding in analysis.findings)
-        title = "What stands in the way of a CUDA graph"
-        blocks.append(SectionView("blockers", title, findings=views))
+        blocks.append(findings_section(analysis.findings))
     if analysis.steps:
         blocks.append(SectionView("steps", "Steps", tables=(step_table(analysis),)))
     known = tuple((n, v) for n, v in trace_entries(analysis.trace) if v)
@@ -48,6 +55,7 @@ def analysis_page(analysis: Analysis, timelines: Sequence[Timeline]) -> Page:
         sentences=(analysis_sentence(analysis),) if analysis.summary else (),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         notices=(
+            *analysis.trace.warnings,
             *analysis.notes,
             *(g.unknown_reason for g in analysis.summary if g.unknown_reason),
         ),
@@ -66,7 +74,13 @@ def _tiles(group: Group) -> tuple[Tile, ...]:
     )
 
 
-def _figures_section(group: Group, index: int) -> SectionView:
+def _names(groups: Sequence[Group]) -> list[str]:
+    """What tells the groups apart: the phase, and where several have it the process and device."""
+    phases = Counter(group.phase for group in groups)
+    return [f"{g.phase} steps" + (f", {_where(g)}" if phases[g.phase] > 1 else "") for g in groups]
+
+
+def _figures_section(group: Group, title: str, index: int) -> SectionView:
     """What a step of the group costs: time by cause, then every figure."""
     notes = [f"Steps recognized by: {group.engine}; {_where(group)}."]
     if group.bound:
@@ -75,14 +89,14 @@ def _figures_section(group: Group, index: int) -> SectionView:
     titles = {name: (title, unit) for name, title, unit in FIGURES}
     return SectionView(
         f"group-{index}",
-        f"{group.phase.capitalize()} steps",
+        title,
         (" ".join(notes),),
         figures=(idle,) if idle else (),
         tables=(group_table(group, titles),),
     )
 
 
-def _work_section(group: Group, index: int) -> SectionView:
+def _work_section(group: Group, title: str, index: int) -> SectionView:
     """What the steps ran, and how long the GPU stood idle in between."""
     figures = [figure for figure in (_kernel_figure(group, index),) if figure]
     if group.gap_histogram:
@@ -90,7 +104,7 @@ def _work_section(group: Group, index: int) -> SectionView:
         figures += gap_histogram_charts(histogram, f"-{index}")
     return SectionView(
         f"work-{index}",
-        f"Kernels and gaps of {group.phase} steps",
+        title,
         (_where(group).capitalize() + ".",),
         figures=tuple(figures),
         tables=(kernel_table(group),) if group.kernels else (),

@@ -110,9 +110,8 @@ def _by_side(
         return None
     names = [side.short for side in comparison.sides]
     by_side = [[values[i] for values in known.values()] for i in range(len(names))]
-    return bars_by_category(
-        figure_id, title, caption, list(known), side_series(names, by_side), unit=unit
-    )
+    series, unknown = _known(side_series(names, by_side))
+    return bars_by_category(figure_id, title, caption + unknown, list(known), series, unit=unit)
 
 
 def steps_of(comparison: Comparison) -> list[int]:
@@ -150,23 +149,26 @@ def gap_histogram_charts(
     unknown: list[Value] = [None] * len(bins)
     times = [[b.total_ns / n for b in histogram] or unknown for _, histogram, n in sides]
     counts = [[b.count / n for b in histogram] or unknown for _, histogram, n in sides]
+    (time_series, said), (count_series, _) = (
+        _known(side_series(names, values)) for values in (times, counts)
+    )
     axis = "length of gap, µs"
     return [
         columns_by_category(
             f"gap-time{suffix}",
             "Idle time by length of gap",
-            "Per step (mean).",
+            f"Per step (mean).{said}",
             categories,
-            side_series(names, times),
+            time_series,
             unit="ns",
             axis_title=axis,
         ),
         columns_by_category(
             f"gap-count{suffix}",
             "Number of gaps by length",
-            "Per step (mean). Gaps of a microsecond or two lie inside CUDA graphs too.",
+            f"Per step (mean). Gaps of a microsecond or two lie inside CUDA graphs too.{said}",
             categories,
-            side_series(names, counts),
+            count_series,
             unit="count",
             axis_title=axis,
         ),
@@ -177,10 +179,11 @@ def call_chart(comparison: Comparison) -> FigureView | None:
     """Host API calls of each side by function, per step."""
     return _count_chart(
         "calls",
-        "Host calls by CUDA API",
-        "Calls per step (mean).",
+        "Launches and other host calls, by CUDA API",
+        "Calls per step (mean), launches first.",
         [side.api_calls for side in comparison.sides],
         comparison,
+        first="Launch",
     )
 
 
@@ -201,8 +204,13 @@ def _count_chart(
     caption: str,
     lists: Sequence[Sequence[ApiRow] | Sequence[KernelRow]],
     comparison: Comparison,
+    *,
+    first: str = "",
 ) -> FigureView | None:
-    """The names with the largest counts; a side without any list is unknown, not zero."""
+    """The names with the largest counts; a side without any list is unknown, not zero.
+
+    Names that hold the word ``first`` stand before the others.
+    """
     counts = [
         {row.name: row.count / n for row in rows}
         for rows, n in zip(lists, steps_of(comparison), strict=True)
@@ -213,15 +221,29 @@ def _count_chart(
             largest[name] = max(largest.get(name, 0), count)
     if not largest:
         return None
-    categories = sorted(largest, key=lambda name: (-largest[name], name))[:_MOST]
+    ordered = sorted(largest, key=lambda name: (first not in name, -largest[name], name))
+    categories = ordered[:_MOST]
     left_out = len(largest) - len(categories)
     if left_out:
-        caption += f" {format_value(left_out, 'count')} rarer names are left out."
+        noun = "name is" if left_out == 1 else "names are"
+        caption += f" {format_value(left_out, 'count')} rarer {noun} left out."
     values: list[list[Value]] = [
         [side.get(name, 0) if side else None for name in categories] for side in counts
     ]
     series = side_series([side.short for side in comparison.sides], values)
-    return bars_by_category(figure_id, title, caption, categories, series, unit="count")
+    series, unknown = _known(series)
+    return bars_by_category(figure_id, title, caption + unknown, categories, series, unit="count")
+
+
+def _known(series: Sequence[Series]) -> tuple[list[Series], str]:
+    """Series that have any value; the others are named once instead of at every bar."""
+    known = [one for one in series if any(value is not None for value in one.values)]
+    names = [one.name for one in series if one not in known]
+    if not names:
+        return known, ""
+    # A single series gets no legend.
+    shown = f" Shown is {known[0].name}." if len(known) == 1 else ""
+    return known, f"{shown} Unknown: {', '.join(names)}."
 
 
 def request_charts(comparison: Comparison) -> list[FigureView]:
@@ -244,13 +266,14 @@ def request_charts(comparison: Comparison) -> list[FigureView]:
         ]
         if all(value is None for row in values for value in row):
             continue
+        series, unknown = _known(side_series(names, values))
         charts.append(
             columns_by_category(
                 metric.replace("_", "-"),
                 f"{title} by concurrency",
-                "Untraced medians.",
+                f"Untraced medians.{unknown}",
                 [str(level) for level in levels],
-                side_series(names, values),
+                series,
                 unit="ns",
                 axis_title="requests at once",
             )

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from launchlens.model.comparison import Comparison, Difference, PhaseComparison, Row, Side
-from launchlens.model.figures import Finding, TraceInfo
+from launchlens.model.figures import TraceInfo
 from launchlens.model.timeline import Timeline
 from launchlens.render import html_charts as charts
 from launchlens.render.format import format_cell, format_value
+from launchlens.render.html_blockers import blockers_section
 from launchlens.render.html_figures import capitalized, shorten
 from launchlens.render.html_modules import module_chart
 from launchlens.render.html_page import (
     FactsView,
     FigureView,
-    FindingView,
     SectionView,
     Tile,
     TileValue,
@@ -26,7 +26,6 @@ from launchlens.render.html_tables import (
 )
 
 _TILES = ("launches", "idle", "untraced_ns", "window_ns", "idle_corrected", "sync_calls")
-_CONFIDENCE_CHIPS = {"confirmed": "worse", "likely": "worse", "cleared": "better"}
 
 
 def headline_tiles(comparison: Comparison) -> tuple[Tile, ...]:
@@ -64,6 +63,9 @@ def comparison_sections(
 ) -> tuple[SectionView, ...]:
     """All sections that have something to show."""
     sections = [_metrics(comparison, phase, i) for i, phase in enumerate(comparison.phases)]
+    # Here, since a failed variant is why figures above are unknown.
+    if blockers := blockers_section(comparison.sides):
+        sections.append(blockers)
     if timelines:
         sections.append(timeline_section(timelines, comparison.sides))
     for i, phase in enumerate(comparison.phases):
@@ -114,7 +116,7 @@ def _step_words(comparison: Comparison, phase: PhaseComparison) -> str:
 def timeline_section(timelines: Sequence[Timeline], sides: Sequence[Side] = ()) -> SectionView:
     """One step of each side on a common time axis; sides without a timeline are named."""
     drawn = {timeline.side for timeline in timelines}
-    absent = [side.short for side in sides if not drawn & {side.short, side.label}]
+    absent = [side for side in sides if not drawn & {side.short, side.label}]
     parts = []
     for timeline in timelines:
         lanes = ", ".join(
@@ -126,8 +128,18 @@ def timeline_section(timelines: Sequence[Timeline], sides: Sequence[Side] = ()) 
     said = ["The step whose window is the median one."]
     if len(timelines) > 1:
         said.append("All sides are on the same time axis.")
-    if absent:
-        said.append(f"Not drawn, since the trace does not tell: {', '.join(absent)}.")
+    silent = [side.short for side in absent if side.trace]
+    if silent:
+        said.append(f"Not drawn, since the trace does not tell: {', '.join(silent)}.")
+    traceless = [side.short for side in absent if not side.trace]
+    if traceless:
+        said.append(f"Not drawn, since there is no trace: {', '.join(traceless)}.")
+    twofold = [side.short for side in sides if side.timing_trace and side not in absent]
+    if twofold:
+        said.append(
+            "Drawn from the node-level trace, while the figures above take times from the "
+            f"whole-graph one: {', '.join(twofold)}."
+        )
     return SectionView(
         "timelines",
         "Timeline of one step",
@@ -180,41 +192,6 @@ def _optional(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterable
     if requests:
         tables = (request_table(comparison),)
         yield SectionView("requests", "Request level", figures=requests, tables=tables)
-    if any(side.findings for side in comparison.sides):
-        yield SectionView(
-            "blockers",
-            "What stands in the way of a CUDA graph",
-            findings=tuple(
-                finding_view(finding, side.short)
-                for side in comparison.sides
-                for finding in side.findings
-            ),
-        )
-
-
-def finding_view(finding: Finding, side: str = "") -> FindingView:
-    """A capture blocker as text."""
-    same = "the same in every step" if finding.stable else "not the same in all steps"
-    size = None if finding.bytes is None else f"{format_value(finding.bytes, 'bytes')} each"
-    facts = [
-        f"{format_value(finding.count_per_step, 'count')} in each step, {same}",
-        finding.kinds,
-        size,
-        finding.host_ns is not None and f"host time {format_value(finding.host_ns, 'ns')}",
-        finding.idle_ns is not None and f"GPU idle {format_value(finding.idle_ns, 'ns')}",
-        finding.position,
-        f"rule {finding.rule}",
-    ]
-    return FindingView(
-        title=f"{side}: {finding.title}" if side else finding.title,
-        confidence=finding.confidence,
-        chip=_CONFIDENCE_CHIPS.get(finding.confidence, ""),
-        facts=" · ".join(fact for fact in facts if fact),
-        source=finding.source,
-        note=finding.note,
-        remedy=finding.remedy,
-        stack="\n".join(finding.stack),
-    )
 
 
 def _provenance(comparison: Comparison) -> SectionView:

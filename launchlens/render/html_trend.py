@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from launchlens.model.trend import TrendPoint, TrendSeries
-from launchlens.render.format import format_interval, format_value, plain, signed
+from launchlens.render.format import format_interval, plain
 from launchlens.render.html_figures import AXIS, Series, base_layout, series_table
 from launchlens.render.html_figures import plain as plotly_text
 from launchlens.render.html_page import FigureView, Page, SectionView, Tile, TileValue
 from launchlens.render.html_palette import side_colour
-from launchlens.render.trend import source_words
+from launchlens.render.trend import describe_change, describe_course, source_words, trend_value
 
 _HASH = 7
+_MOST_SENTENCES = 4
 _MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 
 
@@ -29,24 +30,37 @@ def trend_page(series: Sequence[TrendSeries]) -> Page:
         key = (item.model, item.phase, item.shape, item.gpu, item.source)
         groups.setdefault(key, []).append(item)
     blocks = [_section(metric, members, i) for i, members in enumerate(groups.values())]
-    runs = {point.run_id for item in series for point in item.points}
     return Page(
         title=f"launchlens: {metric} over runs",
-        sentences=(f"{metric} over {len(runs)} stored run{'s' if len(runs) > 1 else ''}.",),
+        sentences=tuple(_sentences(series)),
         tiles=tuple(tile for item in series for tile in _tiles(item)),
         notices=(),
         blocks=tuple(blocks),
     )
 
 
+def _sentences(series: Sequence[TrendSeries]) -> list[str]:
+    """The course of each line; of many lines only how many there are."""
+    metric = plain(series[0].metric)
+    if len(series) > _MOST_SENTENCES:
+        runs = {point.run_id for item in series for point in item.points}
+        return [f"{metric}: {len(series)} lines, {len(runs)} runs"]
+    said = []
+    for item in series:
+        names = [item.model, item.variant, item.phase and f"{item.phase} step"]
+        name = ", ".join(plain(part) for part in names if part)
+        said.append(f"{metric} of {name}: {describe_course(item)}")
+    return said
+
+
 def _tiles(series: TrendSeries) -> tuple[Tile, ...]:
     """First and last known value; none where there is nothing known."""
-    known = [point for point in series.points if point.value is not None]
+    known = series.known
     if not known:
         return ()
     ends = known if len(known) == 1 else (known[0], known[-1])
     title = ", ".join(part for part in (series.model, series.variant, series.phase) if part)
-    values = tuple(TileValue(_tick(p), format_value(p.value, series.unit)) for p in ends)
+    values = tuple(TileValue(_tick(p), trend_value(series, p.value)) for p in ends)
     return (Tile(title, values),)
 
 
@@ -133,7 +147,7 @@ def _line(series: TrendSeries, place: dict[str, int], index: int) -> dict[str, A
             "thickness": 1.2,
             "width": 4,
         },
-        "customdata": [[plotly_text(text) for text in _hover(p, series.unit)] for p in points],
+        "customdata": [[plotly_text(text) for text in _hover(series, p)] for p in points],
         "hovertemplate": "%{customdata[0]}<br><b>%{customdata[1]}</b> %{customdata[2]}"
         "<extra>%{fullData.name}</extra>",
     }
@@ -144,18 +158,17 @@ def _reach(upper: float | None, lower: float | None, scale: float) -> float:
     return 0.0 if upper is None or lower is None else (upper - lower) / scale
 
 
-def _hover(point: TrendPoint, unit: str) -> tuple[str, str, str]:
-    interval = format_interval(point.ci_low, point.ci_high, unit)
+def _hover(series: TrendSeries, point: TrendPoint) -> tuple[str, str, str]:
+    interval = format_interval(point.ci_low, point.ci_high, series.unit)
     details = [f"({interval})"] if interval else []
-    if point.relative is not None:
-        plus = "+" if point.relative > 0 else ""
-        details.append(f"{plus}{signed(100 * point.relative, '.1f')}% since the run before")
-    return f"{_tick(point)}, {point.run_id}", format_value(point.value, unit), ", ".join(details)
+    if change := describe_change(series, point):
+        details.append(f"{change} since the run before")
+    return f"{_tick(point)}, {point.run_id}", trend_value(series, point.value), ", ".join(details)
 
 
 def _course(series: TrendSeries) -> str:
     """A line in words, for those who hear it: its last values."""
-    last = [f"{_tick(p)} {format_value(p.value, series.unit)}" for p in series.points[-8:]]
+    last = [f"{_tick(p)} {trend_value(series, p.value)}" for p in series.points[-8:]]
     return f"{plain(series.variant)}: {', '.join(last)}"
 
 

@@ -60,15 +60,17 @@ def analysis_provenance(analysis: Analysis) -> Facts:
 
 
 def _of(traces: Sequence[TraceInfo | None], name: str) -> str:
-    return joined([str(getattr(t, name) or UNKNOWN) if t else UNKNOWN for t in traces])
+    """A fact of all traces; a side that failed has none, and is told of elsewhere."""
+    return joined([str(getattr(t, name) or UNKNOWN) for t in traces if t] or [UNKNOWN])
 
 
 def _graph_tracing(sides: Sequence[Side]) -> str:
     said = []
     for side in sides:
         modes = [t.graph_tracing or UNKNOWN for t in (side.trace, side.timing_trace) if t]
-        said.append(" + ".join(modes) or UNKNOWN)
-    return joined(said)
+        if modes:
+            said.append(" + ".join(modes))
+    return joined(said or [UNKNOWN])
 
 
 def _run_facts(sides: Sequence[Side]) -> Facts:

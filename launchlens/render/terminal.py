@@ -69,7 +69,8 @@ def shown_rows(phase: PhaseComparison, *, verbose: bool) -> list[Row]:
     return [
         row
         for row in phase.rows
-        if (verbose or row.headline) and any(cell.value not in (0, None) for cell in row.cells)
+        if row.metric == "launches"
+        or ((verbose or row.headline) and any(cell.value not in (0, None) for cell in row.cells))
     ]
 
 
@@ -202,7 +203,12 @@ def _cautions(comparison: Comparison) -> list[RenderableType]:
 
 def _footer(comparison: Comparison) -> str:
     phase = comparison.phases[0]
-    steps = joined([str(n) for n in phase.steps])
+    ran = [n for n, side in zip(phase.steps, comparison.sides, strict=True) if n or side.trace]
+    steps = joined([str(n) for n in ran] or ["0"])
+    untraced = next((r for r in phase.rows if r.metric == "untraced_ns"), None)
+    timed = [str(c.n) for c in untraced.cells if c.value is not None] if untraced else []
+    if timed:
+        steps += f" traced and {joined(timed)} untraced"
     dropped = sum(phase.dropped)
     left_out = f", {joined([str(n) for n in phase.dropped])} dropped" if dropped else ""
     facts = "; ".join(f"{k} {plain(v)}" for k, v in comparison_provenance(comparison)[:4])

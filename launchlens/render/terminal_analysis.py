@@ -28,6 +28,8 @@ FIGURES: tuple[tuple[str, str, str], ...] = (
     ("alloc_calls", "alloc calls", "count"),
     ("captured_calls", "captured calls", "count"),
     ("kernels", "kernels on the GPU", "count"),
+    ("memcpys", "memcpys on the GPU", "count"),
+    ("memsets", "memsets on the GPU", "count"),
     ("graph_spans", "graph spans", "count"),
     ("window_ns", "step, traced", "ns"),
     ("busy_ns", "GPU busy", "ns"),
@@ -139,11 +141,16 @@ def _tables(group: Group, *, verbose: bool) -> list[RenderableType]:
 
 
 def _steps(steps: tuple[Step, ...]) -> RenderableType:
-    table = new_table("step", "phase", "launches", "kernels", "window", "busy", "idle", "bound")
+    several = len({(s.pid, s.device) for s in steps}) > 1
+    where = ("pid:gpu",) if several else ()
+    figures = ("launches", "kernels", "window", "busy", "idle", "bound")
+    table = new_table("step", "phase", *where, *figures)
     for s in steps[:200]:
+        device = "?" if s.device is None else str(s.device)
         table.add_row(
             Text(plain(s.range, 60)),
             s.phase,
+            *((f"{s.pid}:{device}",) if several else ()),
             format_value(s.launches, "count"),
             format_value(s.kernels, "count"),
             format_value(s.window_ns, "ns"),

@@ -152,5 +152,6 @@ def _points(rows: list[dict[str, Any]]) -> Iterator[TrendPoint]:
             ci_low=row["ci_low"],
             ci_high=row["ci_high"],
             relative=value / before - 1 if value is not None and before else None,
+            change=value - before if value is not None and before is not None else None,
         )
         before = before if value is None else value

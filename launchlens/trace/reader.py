@@ -152,8 +152,8 @@ def _resolve_devices(
 ) -> tuple[SmallColumn, tuple[Device, ...], list[str]]:
     """Devices as (process, device id), and which physical GPU each one is.
 
-    A whole-graph row may carry no device (INT_MAX): it belongs to the only device its process
-    uses; with several it stays apart, and a warning says so.
+    A whole-graph row may carry no device (INT_MAX), nor a context that tells it: it belongs to the
+    only device its process uses; with several it stays apart, and a warning says so.
     """
     notes: list[str] = []
     key = ops.process.astype(np.int64) << 32 | ops.device_id.astype(np.int64)
@@ -172,7 +172,7 @@ def _resolve_devices(
             if device < 0:
                 notes.append(
                     f"process {pid}: operations without a device id, although the process uses "
-                    "several devices; they are kept apart as device -1."
+                    "several devices; busy and idle are unknown where they ran."
                 )
         final.append((process, device))
     order = list(dict.fromkeys(final))

@@ -175,7 +175,8 @@ def read_ops(
             continue
         label = schema.pick(table_name, "demangledName", "shortName", "mangledName")
         columns: list[Column] = [("start", "int"), ("end", "int"), ("globalPid", "key")]
-        columns += [("deviceId", "id"), ("streamId", "id"), ("correlationId", "id")]
+        device = _span_device(schema) if kind is OpKind.GRAPH else "deviceId"
+        columns += [(device, "id"), ("streamId", "id"), ("correlationId", "id")]
         columns += [(_NODE.format(schema.pick(table_name, "graphNodeId")), "id")]
         columns += [(label, "key")] if kind is OpKind.KERNEL else []
         if kind in (OpKind.MEMCPY, OpKind.MEMSET):
@@ -207,6 +208,20 @@ def read_ops(
         if kind in (OpKind.MEMCPY, OpKind.MEMSET):
             copies.append(tuple(table.take(7 + i) for i in range(4)))  # type: ignore[arg-type]
     return _joined(parts, name_ids, copies, mem_kinds)
+
+
+def _span_device(schema: Schema) -> str:
+    """SQL for a whole-graph row's device: its own, else that of its context, if it tells."""
+    table, contexts = names.GRAPH_TRACE, names.CONTEXTS
+    told = schema.has(contexts, "deviceId", "contextId", "processId")
+    if not told or not schema.has(table, "contextId"):
+        return "deviceId"
+    of_context = (
+        f"SELECT max(c.deviceId) FROM {contexts} c WHERE c.contextId = {table}.contextId "
+        f"AND c.processId = ({table}.globalPid >> 24) & 16777215 "
+        "HAVING min(c.deviceId) = max(c.deviceId)"
+    )
+    return f"CASE WHEN deviceId < {_UNKNOWN_DEVICE} THEN deviceId ELSE ({of_context}) END"
 
 
 def _known(process: SmallColumn, processes: Registry) -> SmallColumn:

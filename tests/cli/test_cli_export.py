@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 import pytest
+from pyarrow import parquet
 from stored_runs import EAGER, NODE, SPANS, TRACES
 
 EXPECTED = json.loads((TRACES / "expected.json").read_text(encoding="utf-8"))
@@ -38,7 +39,9 @@ def test_perfetto_takes_the_step_named(cli, tmp_path, number):
 def test_steps_that_are_not_there_or_cannot_be_drawn(fails, tmp_path):
     to = ("--perfetto", tmp_path / "step.json")
     assert "There are 0 to 7." in fails("export", EAGER, *to, "--step", 8, code=2)
-    assert "has no step to export: " in fails("export", MISSING, *to)
+    said = fails("export", MISSING, *to)
+    assert "has no step to export: " in said
+    assert ".." not in said
     assert "Step 1 cannot be exported: " in fails("export", MISSING, *to, "--step", 1)
     assert list(tmp_path.iterdir()) == []
 
@@ -57,6 +60,41 @@ def test_parquet_has_every_figure_of_every_step(cli, tmp_path):
         "gaps_ns.sync",
     ):
         assert list(frame[name]) == list(expected[name])
+
+
+def test_parquet_of_several_traces_has_their_medians(cli, tmp_path):
+    out = tmp_path / "medians.parquet"
+    assert cli("export", EAGER, NODE, "--parquet", out)[0] == 0
+    frame = pd.read_parquet(out)
+    launches = frame[frame.metric == "kernels"].set_index("side").value
+    assert dict(launches) == {"qwen3-0.6b-eager": 1569, "qwen3-0.6b-cudagraph": 1723}
+
+
+def test_parquet_of_what_is_unknown_keeps_its_types(cli, tmp_path):
+    """Files of a trace that tells all and of one that does not can be read as one data set."""
+    files = [tmp_path / "known.parquet", tmp_path / "unknown.parquet"]
+    for trace, file in zip((EAGER, MISSING), files, strict=True):
+        assert cli("export", trace, "--parquet", file)[0] == 0
+    known, unknown = (parquet.read_schema(file) for file in files)
+    assert known == unknown
+    assert str(unknown.field("busy_ns").type) == "int64"
+    assert str(unknown.field("idle").type) == "double"
+    assert str(known.field("unknown_reason").type) == "string"
+    assert pd.read_parquet(files[1]).busy_ns.isna().all()
+
+
+def test_a_dash_is_standard_output(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = cli("export", EAGER, "--perfetto", "-", "--step", 0)
+    assert (code, json.loads(out)["otherData"]["step"]) == (0, 0)
+    assert cli("diff", EAGER, NODE, "-o", "-")[1] == cli("diff", EAGER, NODE)[1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_benchmark_is_refused(fails, tmp_path):
+    out = ("--github-benchmark", tmp_path / "out")
+    assert "no throughput to export" in fails("export", EAGER, *out, "--bigger-is-better")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_csv_of_analyze_has_every_figure_of_every_step(cli, tmp_path):
@@ -107,7 +145,7 @@ def test_several_files_at_once(cli, tmp_path, stored):
     ("options", "said"),
     [
         ((EAGER,), "needs to be told what to write"),
-        ((EAGER, NODE, "--parquet", "out"), "take one trace"),
+        ((EAGER, NODE, "--perfetto", "out"), "takes one trace"),
         ((EAGER, "--step", "1", "--parquet", "out"), "Add --perfetto"),
         ((EAGER, "--bigger-is-better", "--parquet", "out"), "is for --github-benchmark"),
     ],

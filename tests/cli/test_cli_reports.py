@@ -128,7 +128,7 @@ def test_a_file_that_cannot_be_written(tmp_path):
 def test_markdown_collapses_provenance():
     _, out, _ = launchlens("diff", EAGER, NODE, "--format", "markdown")
     sentence, table = out.split("\n\n")[:2]
-    assert sentence.startswith("qwen3-0.6b-eager → cudagraph&#58; launches per prefill step")
+    assert sentence.startswith("qwen3-0.6b-eager → cudagraph: launches per prefill step")
     assert table.splitlines()[0] == "| metric | eager | cudagraph | change | verdict |"
     provenance = out[out.index("<summary>Provenance") :]
     for word in ("NVIDIA H200", "2025.3.2", "3.20", "steps used", "steps dropped", "SHA-256"):

@@ -136,7 +136,8 @@ def test_trend_in_the_terminal(cli, stored):
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[2:] == [
-        "  ▇█▁  40.3 ms to 48.3 ms, 3 runs",
+        "  47.4 ms → 40.3 ms (−15.0%) over 3 runs, between 40.3 ms and 48.3 ms",
+        "  ▇█▁",
         "  2026-11-30  abc123d        47.4 ms",
         "  2026-12-01  bbbbbbb+       48.3 ms  +1.9%",
         "  2026-12-02  ccccccc        40.3 ms  −16.6%",
@@ -170,7 +171,7 @@ def test_trend_as_html(cli, stored, tmp_path):
     code, out, err = cli("runs", "trend", "untraced_ns", "--runs", stored, "-f", "html", "-o", page)
     assert (code, out, err) == (0, "", f"wrote {page}\n")
     text = page.read_text(encoding="utf-8")
-    assert "untraced_ns over 3 stored runs." in text
+    assert "eager, prefill step: 47.4 ms → 40.3 ms (−15.0%) over 3 runs" in text
     found = re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL)
     (figure,) = json.loads(found[1])["figures"]
     lines = {line["name"]: line["y"] for line in figure["data"]}

@@ -60,5 +60,6 @@ def test_derived_figures_follow_from_the_stated_ones(measured):
         assert step["end_ns"] - step["start_ns"] == stated["cpu_ns"]
 
 
-def test_every_shipped_trace_is_covered():
-    assert {p.name for p in TRACES.glob("*.sqlite.xz")} == set(EXPECTED)
+def test_every_stated_trace_is_shipped():
+    """What is shipped beyond these is held to its card's SQL (tests/test_cards.py)."""
+    assert set(EXPECTED) <= {p.name for p in TRACES.glob("*.sqlite.xz")}

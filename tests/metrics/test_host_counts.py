@@ -281,3 +281,24 @@ def test_operations_without_times_are_left_out_and_said(tmp_path, drawn, times):
     assert analysis.steps[0].busy_ns == 10
     assert any("1 GPU operations carry no time" in w for w in analysis.trace.warnings)
     assert any("1 kernel launches in 1 steps have no kernel row" in n for n in analysis.notes)
+
+
+def test_launches_without_any_kernel_row_leave_busy_unknown(measure, drawn):
+    drawn.launch(5, 8)
+    drawn.copy(10, 12, gpu=(20, 30))
+    (step,) = measure(drawn)
+    assert (step.device, step.launches, step.memcpy_calls) == (0, 1, 1)
+    assert (step.kernels, step.memcpys, step.window_ns, step.idle) == (None, None, None, None)
+    assert "none of the step's 1 kernel launches has a kernel row" in (step.unknown_reason or "")
+
+
+def test_copies_without_a_row_are_said(drawn, tmp_path):
+    drawn.launch(5, 8, kernel=(20, 30))
+    drawn.copy(10, 12)
+    drawn.memset(13, 14)
+    analysis = summarize(read_trace(drawn.write(tmp_path / "t.sqlite")))
+    assert (analysis.steps[0].memcpy_calls, analysis.steps[0].memcpys) == (1, 0)
+    assert [n.split(":")[0] for n in analysis.notes] == [
+        "1 memcpy calls in 1 steps have no memcpy row",
+        "1 memset calls in 1 steps have no memset row",
+    ]

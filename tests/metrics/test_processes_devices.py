@@ -95,16 +95,109 @@ def test_a_span_without_a_device_alone_takes_the_processs_gpu(analyze):
     assert (analysis.steps[0].device, analysis.trace.gpu) == (1, "NVIDIA L4")
 
 
-def test_a_span_without_a_device_among_several_stays_apart_and_is_said(analyze):
-    trace = TraceBuilder()
+def span_without_a_device_among_two(**options):
+    trace = TraceBuilder(**options)
     trace.range("prefill", 0, 100)
     trace.launch(5, 8, kernel=(20, 30), device=0)
-    trace.launch(5, 8, kernel=(20, 30), device=1)
+    trace.launch(9, 10, kernel=(20, 30), device=1)
     corr = trace.graph(10, 15)
-    trace.op("graph", 40, 90, corr, device=INT_MAX)
-    analysis = analyze(trace)
+    trace.op("graph", 40, 90, corr, device=INT_MAX, context=3)
+    return trace
+
+
+def test_a_span_without_a_device_among_several_makes_its_step_unknown(analyze):
+    analysis = analyze(span_without_a_device_among_two())
     assert any("without a device id" in w for w in analysis.trace.warnings)
-    assert {(s.device, s.busy_ns) for s in analysis.steps} == {(-1, 50), (0, 10), (1, 10)}
+    (step,) = analysis.steps  # one: its work cannot be given to devices
+    assert (step.device, step.launches, step.graph_spans) == (None, 3, 1)
+    assert (step.window_ns, step.busy_ns, step.idle, step.gaps_ns) == (None, None, None, None)
+    assert (step.kernels, step.graph_tracing) == (None, "graph")
+    assert "--cuda-graph-trace=node" in (step.unknown_reason or "")
+
+
+def test_its_context_tells_a_spans_device(analyze):
+    contexts = [(1, 0, 1), (3, 1, 1), (3, 0, 2)]  # context 3 of process 1 is on device 1
+    analysis = analyze(span_without_a_device_among_two(contexts=contexts))
+    assert [(s.device, s.launches, s.busy_ns) for s in analysis.steps] == [(0, 1, 10), (1, 2, 60)]
+    assert not analysis.trace.warnings
+
+
+def test_a_span_without_a_device_makes_what_ran_beside_it_unknown(analyze):
+    """Any device of its process may have been the busy one; those of others were not."""
+    trace = span_without_a_device_among_two(
+        gpus={0: "A", 1: "A", 2: "A"}, cuda_devices=[(0, 0, 1), (1, 1, 1), (2, 0, 2)]
+    )
+    for tid, start, device in ((2, 0, 0), (2, 200, 0)):
+        trace.range("prefill", start, start + 100, tid=tid)
+        trace.launch(start + 5, start + 8, kernel=(start + 20, start + 30), tid=tid, device=device)
+    trace.range("prefill", 0, 100, pid=2)
+    trace.launch(5, 8, kernel=(20, 30), pid=2)
+    found = {(s.pid, s.tid, s.start_ns): (s.device, s.busy_ns) for s in analyze(trace).steps}
+    assert found == {
+        (1, 1, 0): (None, None),
+        (1, 2, 0): (0, None),
+        (1, 2, 200): (0, 10),
+        (2, 1, 0): (0, 10),
+    }
+
+
+def test_a_missing_graph_makes_its_step_unknown_on_all_devices(analyze):
+    trace = TraceBuilder()
+    trace.range("prefill", 0, 100)
+    trace.launch(1, 2, kernel=(20, 30), device=0)
+    trace.launch(3, 4, kernel=(30, 40), device=0)
+    trace.launch(5, 8, kernel=(20, 30), device=1)
+    trace.graph(10, 15)
+    (step,) = analyze(trace).steps
+    assert (step.device, step.launches, step.hidden_graph_launches) == (None, 4, 1)
+    assert (step.kernels, step.window_ns, step.busy_ns) == (None, None, None)
+
+
+def test_missing_graphs_outside_the_steps_are_said(analyze):
+    trace = TraceBuilder()
+    trace.graph(1, 2)
+    trace.range("prefill", 5, 100)
+    trace.launch(6, 8, kernel=(20, 30))
+    analysis = analyze(trace)
+    assert analysis.steps[0].busy_ns == 10
+    (note,) = analysis.notes
+    assert note.startswith("process 1: 1 graph launches, in other steps or outside of them")
+
+
+def test_launch_cost_counts_where_the_launch_does(analyze):
+    trace = TraceBuilder(gpus={0: "A", 1: "A"})
+    trace.range("prefill", 0, 100)
+    trace.launch(1, 4, kernel=(20, 60), device=0)
+    trace.launch(5, 6, kernel=(30, 50), device=1)
+    trace.launch(7, 14, kernel=(70, 95), device=1)
+    costs = [(s.device, s.launch_cost_total_ns, s.launch_cost_ns) for s in analyze(trace).steps]
+    assert costs == [(0, 3, 3), (1, 8, 4)]
+
+
+def test_steps_with_missing_graphs_are_not_left_out_of_their_group(analyze):
+    """Two eager steps among four must not pass for all of them."""
+    trace = TraceBuilder()
+    for start in (0, 1000):
+        trace.range("prefill", start, start + 100)
+        trace.launch(start + 5, start + 8, kernel=(start + 20, start + 30))
+    for start in (2000, 3000):
+        trace.range("prefill", start, start + 100)
+        trace.graph(start + 5, start + 8)
+    (group,) = analyze(trace).summary
+    assert (group.device, group.steps, group.graph_tracing) == (0, 4, "missing")
+    assert group.metrics["launches"].median == 1
+    assert (group.metrics["idle"].median, group.metrics["idle"].unknown) == (None, 2)
+    assert (group.unknown_reason or "").startswith("in 2 of 4 steps 1 of 1 graph launches")
+
+
+def test_what_has_no_device_comes_last(analyze):
+    trace = TraceBuilder()
+    trace.range("prefill idle", 0, 100)
+    for pid in (1, 2):
+        trace.range("prefill", 200, 300, pid=pid)
+        trace.launch(205, 208, kernel=(220, 230), pid=pid)
+    groups = analyze(trace).summary
+    assert [(g.pid, g.device) for g in groups] == [(1, 0), (2, 0), (1, None)]
 
 
 def test_operations_without_a_process_still_keep_the_device_busy(analyze):

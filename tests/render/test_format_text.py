@@ -7,13 +7,14 @@ import re
 import unicodedata
 
 import pytest
-from handmade import row
+from handmade import analysis, group, row, stat
 from hypothesis import given
 from hypothesis import strategies as st
 
 from launchlens.model.comparison import Cell
 from launchlens.model.figures import GapBin
 from launchlens.render.format import (
+    analysis_sentence,
     format_cell,
     format_change,
     format_interval,
@@ -97,7 +98,9 @@ def test_values_have_their_unit(value, unit, text):
         ("window_ns", 100, 150, "1.50× longer (+50.0%)"),
         ("window_ns", 1000, 1001, "+0.1%"),
         ("window_ns", 100, 0, "−100%"),
-        ("window_ns", 0, 5, ""),
+        ("window_ns", 0, 5, "+5 ns"),
+        ("tail_ns", -20_900, -1_350_000, "−1.33 ms"),
+        ("tail_ns", -20_900, 79_100, "+100.0 µs"),
         ("idle", 0.847, 0.176, "−67.1 pp"),
         ("idle", 0.1, 0.15, "+5.0 pp"),
     ],
@@ -157,3 +160,13 @@ def test_names_are_not_notified():
     """GitHub reads the finished HTML, where an escaped @ is an @ again."""
     assert "@someone" not in html.unescape(markdown_text("@someone"))
     assert "@someone" in html.unescape(markdown_code("@someone")), "nobody is notified from code"
+
+
+def test_the_sentence_says_whose_figures_it_tells_where_there_are_several():
+    causes = ("lead_in", "host", "launch", "sync", "device", "tail", "unlinked")
+    metrics = group().metrics | {f"gaps_ns.{cause}": stat(0) for cause in causes}
+    first, second = group(metrics=metrics), group(metrics=metrics, pid=2)
+    decode = group("decode", metrics=metrics)
+    assert "(process" not in analysis_sentence(analysis((first, decode)))
+    said = analysis_sentence(analysis((first, second, decode)))
+    assert "per prefill step (process 1, device 0; first of 2), GPU idle 84.7%" in said

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 
 import html_records as records
 import pytest
+from test_trend import series
 
-from launchlens.render.html import render_comparison_html
+from launchlens.render.html import render_comparison_html, render_trend_html
 
 pytestmark = pytest.mark.browser
 
@@ -236,6 +237,19 @@ def test_readable_at_desk_and_on_a_phone_light_and_dark(report, tmp_path, width,
         )
         assert ink != ground
         assert (sum(map(int, ground[4:-1].split(", "))) < 200) == (scheme == "dark")
+
+
+def test_a_trend_draws_a_point_for_each_run_that_has_the_figure(tmp_path):
+    made = [series([47_400_000, None, 46_000_000]), series([4_670_000], variant="cudagraph")]
+    path = tmp_path / "trend.html"
+    path.write_text(render_trend_html(made), "utf-8")
+    with browser(tmp_path / "profile", 390, touch=True) as driver:
+        show(driver, path)
+        assert [e for e in driver.get_log("browser") if e["level"] in ("SEVERE", "WARNING")] == []
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+        points = "return document.querySelectorAll('.plot .scatterlayer .points path').length"
+        assert driver.execute_script(points) == 3
+        assert len({zlib.crc32(row) for row in screenshot(driver)}) > 100
 
 
 def test_on_paper(report, tmp_path):

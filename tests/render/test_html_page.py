@@ -11,6 +11,7 @@ from itertools import pairwise
 import html_records as records
 import pytest
 
+from launchlens.model.measured import Failure
 from launchlens.render.html import render_analysis_html, render_comparison_html, script_json
 from tests import handmade
 
@@ -205,9 +206,88 @@ def test_a_failed_variant_is_shown_with_its_reason():
     assert "modeling_gemma3n.py:1727" in text
 
 
+def test_a_failed_variant_and_its_blockers_have_a_section_of_their_own():
+    made = handmade.failed_candidate(handmade.comparison())
+    found = (
+        handmade.finding(confidence="confirmed"),
+        handmade.finding(confidence="cleared", title="Copy that is harmless", remedy="none needed"),
+    )
+    made = replace(made, candidates=(replace(made.candidates[0], findings=found),))
+    document = Document(without_plotly(render_comparison_html(made)))
+    assert "What stands in the way of a CUDA graph" in document.texts("h2")
+    assert "What stands in the way of a CUDA graph" in document.texts("nav")[0]
+    section = section_of(document, "What stands in the way of a CUDA graph")
+    cards = [
+        text for text in document.texts("div") if text.startswith(("cudagraph could", "cudagraph:"))
+    ]
+    failed, confirmed, cleared = cards
+    assert failed.startswith("cudagraph could not be captured failed RuntimeError: Cannot copy")
+    assert failed.endswith("modeling_gemma3n.py:1727 Remedy: Build the value on the GPU.")
+    assert confirmed.startswith("cudagraph: Copy from pageable memory confirmed 6 in each step")
+    assert confirmed.endswith("modeling_gemma3n.py:1727 Remedy: Build the value on the GPU.")
+    assert "Remedy" not in cleared
+    assert "2 findings: 1 confirmed (a capture failed at this line), 1 cleared" in section
+
+
+def test_a_failure_alone_says_that_no_blockers_were_looked_for():
+    made = handmade.failed_candidate(handmade.comparison())
+    document = Document(without_plotly(render_comparison_html(made)))
+    section = section_of(document, "What stands in the way of a CUDA graph")
+    assert "not looked for: launchlens blockers does" in section
+
+
+def test_a_program_that_crashed_is_not_called_uncapturable():
+    failure = Failure("ProcessError", "the process ended with -9", None, None, "run.log", "run")
+    made = handmade.failed_candidate(handmade.comparison())
+    side = made.candidates[0]
+    side = replace(side, facts=replace(side.facts, failure=failure))
+    phase = replace(made.phases[0], steps=(5, 0))
+    made = replace(made, candidates=(side,), phases=(phase,))
+    text = " ".join(Document(without_plotly(render_comparison_html(made))).texts("body"))
+    assert "cudagraph could not be run" in text
+    assert "eager → cudagraph: could not be run: the process ended with -9" in text
+    assert "captured" not in section_of(
+        Document(without_plotly(render_comparison_html(made))), "What failed"
+    )
+
+
+def test_charts_name_a_side_without_figures_once():
+    made = records.comparison(candidates=1)
+    silent = replace(made.candidates[0], kernels=(), api_calls=(), gap_histogram=())
+    made = replace(made, candidates=(silent,))
+    figures = {figure["id"]: figure for figure in data_of(render_comparison_html(made))["figures"]}
+    assert [bar["name"] for bar in figures["kernels"]["data"]] == ["eager"]
+    captions = " ".join(Document(without_plotly(render_comparison_html(made))).texts("figcaption"))
+    assert "Shown is eager. Unknown: cudagraph." in captions
+
+
+def section_of(document, title):
+    """The text of the section with this heading."""
+    (found,) = [text for text in document.texts("section") if text.startswith(title)]
+    return found
+
+
 def test_sides_without_a_timeline_are_named(document):
-    section = document.texts("section")[1]
+    section = section_of(document, "Timeline of one step")
     assert "Not drawn, since the trace does not tell: breakable." in section
+
+
+def test_a_side_with_two_traces_says_which_one_is_drawn():
+    made = records.comparison(candidates=1)
+    captured = made.candidates[0]
+    made = replace(made, candidates=(replace(captured, timing_trace=captured.trace),))
+    document = Document(without_plotly(render_comparison_html(made, records.timelines(50))))
+    section = section_of(document, "Timeline of one step")
+    assert "Drawn from the node-level trace, while the figures above" in section
+    assert "whole-graph one: cudagraph." in section
+
+
+def test_a_failed_side_is_not_said_to_have_a_trace():
+    made = handmade.failed_candidate(handmade.comparison())
+    drawn = [records.timeline("eager", 50, 9000, 2000)]
+    document = Document(without_plotly(render_comparison_html(made, drawn)))
+    section = section_of(document, "Timeline of one step")
+    assert "Not drawn, since there is no trace: cudagraph." in section
 
 
 def test_blockers_and_requests_are_there(document):

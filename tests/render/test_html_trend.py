@@ -59,6 +59,16 @@ def test_tiles_show_the_first_and_the_last_known():
     assert trend_page([series([None])]).tiles == ()
 
 
+def test_the_page_leads_with_each_lines_course():
+    page = trend_page([series([47_400_000, 46_000_000]), series([None], variant="cudagraph")])
+    assert page.sentences == (
+        "untraced_ns of qwen3-0.6b, eager, prefill step: 47.4 ms → 46.0 ms (−3.0%) over 2 runs",
+        "untraced_ns of qwen3-0.6b, cudagraph, prefill step: unknown in 1 run",
+    )
+    many = [series([1], variant=f"v{i}") for i in range(5)]
+    assert trend_page(many).sentences == ("untraced_ns: 5 lines, 1 runs",)
+
+
 def test_few_runs_are_named_below_the_axis_of_many():
     layout = figure([series(range(1, 30))]).layout["xaxis"]
     assert len(layout["tickvals"]) == len(layout["ticktext"]) <= 5

@@ -1,11 +1,11 @@
-"""A figure over runs: sparkline, text, records."""
+"""A figure over runs: sparkline and text."""
 
 from __future__ import annotations
 
 import pytest
 
 from launchlens.model.trend import TrendPoint, TrendSeries
-from launchlens.render.trend import render_trend, sparkline, trend_records
+from launchlens.render.trend import render_trend, sparkline
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,7 @@ def series(values, **changes):
                 git_dirty=day == 2,
                 value=value,
                 relative=relative,
+                change=value - before if before is not None and value is not None else None,
             )
         )
         before = value or before
@@ -57,7 +58,8 @@ def test_trend_as_text():
     text = render_trend([series([47_400_000, 48_300_000, None, 4_670_000])])
     assert text.splitlines() == [
         "untraced_ns: qwen3-0.6b, eager, prefill, ISL 25, batch 1, bfloat16, NVIDIA H200, untraced",
-        "  ██·▁  4.67 ms to 48.3 ms, 4 runs",
+        "  47.4 ms → 4.67 ms (−90.1%) over 4 runs, between 4.67 ms and 48.3 ms",
+        "  ██·▁",
         "  2026-11-01  1111111        47.4 ms",
         "  2026-11-02  2222222+       48.3 ms  +1.9%",
         "  2026-11-03  3333333        unknown",
@@ -67,25 +69,38 @@ def test_trend_as_text():
 
 def test_only_the_newest_points_are_listed():
     lines = render_trend([series(range(1, 21))]).splitlines()
-    assert lines[2] == "  … 12 older"
-    assert len(lines) == 3 + 8
+    assert lines[3] == "  … 12 older"
+    assert len(lines) == 4 + 8
 
 
 def test_unknown_everywhere():
-    assert "unknown in all 2 runs" in render_trend([series([None, None])])
+    assert "unknown in 2 runs" in render_trend([series([None, None])])
 
 
 def test_hostile_names_stay_on_their_line():
     text = render_trend([series([1, 2], model="a\nb\x1b[31m", variant="x\r\ny")])
-    assert len(text.splitlines()) == 4
+    assert len(text.splitlines()) == 5
     assert "\x1b" not in text
 
 
-def test_records_for_a_plot():
-    records = trend_records([series([1, None])])
-    assert [(r["run_id"], r["value"], r["unit"]) for r in records] == [
-        ("run1", 1, "ns"),
-        ("run2", None, "ns"),
-    ]
-    assert records[0]["series"].startswith("qwen3-0.6b, eager, prefill")
-    assert records[1]["commit"] == "2" * 40
+def test_fractions_change_by_points():
+    made = series([0.221, 0.171], metric="idle", unit="fraction", source="node")
+    lines = render_trend([made]).splitlines()
+    assert "22.1% → 17.1% (−5.0 pp) over 2 runs" in lines[1]
+    assert lines[4].endswith("17.1%  −5.0 pp")
+
+
+def test_a_bound_is_marked_and_has_no_change():
+    made = series([0.052, 0.041], metric="idle", unit="fraction", source="graph")
+    lines = render_trend([made]).splitlines()
+    assert "≥ 5.2% → ≥ 4.1% over 2 runs" in lines[1]
+    assert lines[4].endswith("≥ 4.1%")
+
+
+def test_a_rise_from_nothing_has_no_per_cent():
+    assert "0 → 3 over 2 runs" in render_trend([series([0, 3], metric="sync_calls", unit="count")])
+
+
+def test_a_long_sparkline_keeps_the_newest():
+    lines = render_trend([series([9] * 20 + list(range(1, 9)))], width=10).splitlines()
+    assert "  ▁▂▃▄▅▆▇█" in lines

@@ -123,6 +123,19 @@ def test_failed_variant_is_a_result(tmp_path):
     assert store.load_analysis(variant) is None
 
 
+def test_what_stood_in_the_way_is_kept_with_the_variant(tmp_path):
+    found = (handmade.finding(), handmade.finding(confidence="confirmed", stack=("a.py:1 in f",)))
+    with store.create_run(tmp_path, model="m", arguments={}) as run:
+        run.save_variant("eager", "ok", FACTS)
+        run.save_variant("cudagraph", "failed", VariantFacts())
+        run.save_findings("cudagraph", found)
+        with pytest.raises(StoreError, match="has no variant compile"):
+            run.save_findings("compile", found)
+    variants = store.load_run(run.folder).variants
+    assert variants["cudagraph"].findings == found
+    assert variants["eager"].findings == ()
+
+
 @pytest.mark.parametrize(
     ("error", "status", "reason"),
     [

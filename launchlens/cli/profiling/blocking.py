@@ -27,7 +27,8 @@ def try_capture(plan: Plan, run: RunFolder, progress: Progress) -> dict[str, Any
     On a CPU nothing can be captured: the operators that copy or wait are listed alone.
 
     Returns:
-        The harness's ``attempt`` object; without a GPU one of ``events`` only.
+        The harness's ``attempt`` object; without a GPU one of ``events`` only. With ``notes``,
+        what the harness says of the model, and its ``layers_note``.
 
     Raises:
         HarnessError: the child could not run.
@@ -35,13 +36,14 @@ def try_capture(plan: Plan, run: RunFolder, progress: Progress) -> dict[str, Any
     if plan.device == "cpu":
         with progress.stage(f"eager{plan.suffix}: operators that copy or wait"):
             result = _run(plan, run, "dispatch", ())
-        return {"events": result["events"]}
+        return {"events": result["events"]} | _of_model(result)
     blockers: list[dict[str, Any]] = []
     patched: tuple[str, ...] = ()
     attempt: dict[str, Any] = {}
     with progress.stage(f"cudagraph{plan.suffix}: capture attempt"):
         for _ in range(MOST_PROCESSES):
-            attempt = _run(plan, run, "attempt", patched)["attempt"]
+            result = _run(plan, run, "attempt", patched)
+            attempt = result["attempt"] | _of_model(result)
             met = [b for b in attempt["blockers"] if b["source"] not in patched]
             blockers += [b | {"order": len(blockers) + i} for i, b in enumerate(met, 1)]
             grown = tuple(
@@ -53,12 +55,16 @@ def try_capture(plan: Plan, run: RunFolder, progress: Progress) -> dict[str, Any
     return attempt | {"blockers": blockers}
 
 
+def _of_model(result: dict[str, Any]) -> dict[str, Any]:
+    return {"notes": result["notes"], "layers_note": result["model"]["layers_note"]}
+
+
 def _goes_on(attempt: dict[str, Any]) -> bool:
     return "in a new process" in (attempt.get("stopped") or "")
 
 
 def _run(plan: Plan, run: RunFolder, mode: str, patched: tuple[str, ...]) -> dict[str, Any]:
-    from launchlens.capture import last_line, run_plain
+    from launchlens.capture import describe_exit, last_line, run_plain
 
     stem = stem_of(f"{mode}{plan.suffix}.{len(patched)}")
     spec = replace(
@@ -69,7 +75,6 @@ def _run(plan: Plan, run: RunFolder, mode: str, patched: tuple[str, ...]) -> dic
         osl=None,
         concurrency=(),
         equivalence_dtypes=(),
-        keep_going=mode == "attempt",
         patched_sources=patched,
         result_path=str(run.results / f"{stem}.json"),
     )
@@ -82,9 +87,12 @@ def _run(plan: Plan, run: RunFolder, mode: str, patched: tuple[str, ...]) -> dic
     result = read_result(Path(spec.result_path))
     if result is None or result["status"] == "error":
         error = (result or {}).get("error") or {}
-        said = error.get("message") or last_line(log) or f"it ended with {code}"
+        said = error.get("message") or last_line(log) or f"it ended with {describe_exit(code)}"
+        what = "the capture attempt" if mode == "attempt" else "listing the step's operators"
+        which = " with the patch" if plan.suffix else ""
         raise HarnessError(
-            f"the {mode} run failed: {said}", hint=error.get("hint") or f"Its output is in {log}."
+            f"{what}{which} failed: {said.rstrip('.')}.",
+            hint=error.get("hint") or f"Its output is in {log}.",
         )
     return result
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from launchlens.cli.inputs import Choices, Loaded, load
 from launchlens.cli.profiling.gather import equivalence_of, facts_of, failure_of, read_result
-from launchlens.cli.profiling.plan import Plan, child_command
+from launchlens.cli.profiling.plan import BUILT_IN, Plan, child_command
 from launchlens.cli.profiling.progress import Progress
-from launchlens.cli.sides import LoadedSide
-from launchlens.errors import CaptureError, HarnessError
+from launchlens.cli.sides import LoadedSide, variant_label
+from launchlens.errors import CaptureError, LaunchlensError, TraceError
 from launchlens.model.comparison import SideInput
 from launchlens.model.figures import Finding
-from launchlens.model.measured import VariantFacts
+from launchlens.model.measured import Failure, VariantFacts
 
 if TYPE_CHECKING:
     from launchlens.capture import Nsys
@@ -36,6 +36,7 @@ class Outcome:
     facts: VariantFacts
     stem: str
     traces: dict[str, Loaded] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
@@ -48,6 +49,16 @@ class Outcome:
         return None
 
     @property
+    def unbuilt(self) -> bool:
+        """Whether it came no further than the model, so that no other variant can be run.
+
+        A child that was killed says nothing of that, and a user's variant may fail to load.
+        """
+        told = "mode" in self.result and "model" not in self.result
+        loaded = self.result.get("environment") is not None or self.facts.variant in BUILT_IN
+        return self.status == "error" and told and loaded
+
+    @property
     def timing(self) -> Loaded | None:
         """The whole-graph trace, for times, where there is another one for counts."""
         return self.traces.get("graph") if "node" in self.traces else None
@@ -55,15 +66,17 @@ class Outcome:
     def side(self, model: str) -> LoadedSide:
         """This outcome as a side of a comparison."""
         counts, timing = self.counts, self.timing
+        kind = next((kind for kind, loaded in self.traces.items() if loaded is counts), "")
         return LoadedSide(
             SideInput(
-                label=f"{model}-{self.variant}",
+                label=variant_label(self.facts, self.variant, otherwise=model),
                 analysis=counts.analysis if counts else None,
                 timing=timing.analysis if timing else None,
                 facts=self.facts,
                 findings=self.findings,
             ),
             counts,
+            self.files.get(kind),
         )
 
 
@@ -81,16 +94,27 @@ class Execution:
         self._versions = {"nsys": nsys.version_text, "launchlens": version("launchlens")}
 
     def run_variants(self) -> list[Outcome]:
-        """All variants; one that fails leaves the others to go on."""
+        """All variants; one that fails leaves the others to go on.
+
+        Returns:
+            In the order of the plan, but a baseline that left no trace stands behind the first
+            variant that did: nothing can be compared with it.
+        """
         outcomes: list[Outcome] = []
         for variant in self._plan.variants:
             outcome = self.run_variant(variant)
-            if outcomes and outcome.status == "ok":
-                outcome.facts = self._with_equivalence(outcome)
+            baseline = next((o for o in outcomes if o.traces), None)
+            if baseline is not None and outcome.status == "ok":
+                outcome.facts = self._with_equivalence(outcome, baseline)
             outcomes.append(outcome)
             self.save(outcome)
+            if outcome.unbuilt and baseline is None:
+                break
         self._explain_failure(outcomes)
-        return outcomes
+        measured = next((o for o in outcomes if o.traces), outcomes[0])
+        if measured is not outcomes[0]:
+            self._progress.say(f"{measured.variant} is the baseline, as it is the first that ran.")
+        return [measured, *(o for o in outcomes if o is not measured)]
 
     def run_variant(self, variant: str) -> Outcome:
         """One variant: untraced first, then under nsys, unless it cannot be captured."""
@@ -99,10 +123,25 @@ class Execution:
         if outcome.status != "ok":
             self._progress.skip(len(kinds))
             return outcome
-        for kind in kinds:
-            with self._progress.stage(f"{self._name(variant)}: nsys, {_describe_kind(kind)}"):
-                self._trace(outcome, variant, kind)
+        self.save(outcome)  # if the run is killed now, its untraced times are kept
+        for done, kind in enumerate(kinds, 1):
+            try:
+                with self._progress.stage(f"{self._name(variant)}: nsys, {_describe_kind(kind)}"):
+                    self._trace(outcome, variant, kind)
+            except (CaptureError, TraceError) as error:
+                self._progress.skip(len(kinds) - done)
+                self._note_untraced(outcome, kind, error)
+                break
         return outcome
+
+    def _note_untraced(self, outcome: Outcome, kind: str, error: LaunchlensError) -> None:
+        """A variant that ran but could not be traced keeps what is known of it."""
+        log = self._run.logs / f"{outcome.stem}.{kind}.log"
+        failure = Failure(
+            type(error).__name__, error.message, None, error.hint, str(log), during="trace"
+        )
+        outcome.status, outcome.facts = "error", replace(outcome.facts, failure=failure)
+        self._progress.say(f"{outcome.variant} {failure.words}: {error}")
 
     def time_variant(self, variant: str) -> Outcome:
         """One variant with no profiler in the process."""
@@ -119,7 +158,7 @@ class Execution:
             return Outcome(name, "ok", facts, stem, result=result)
         failure = failure_of(result, log)
         assert failure is not None
-        self._progress.say(f"{name} {_word(status)}: {failure.error_line}")
+        self._progress.say(f"{name} {failure.words}: {failure.error_line}")
         return Outcome(name, status, replace(facts, failure=failure), stem, result=result)
 
     def trace_variant(self, variant: str) -> Outcome:
@@ -147,24 +186,28 @@ class Execution:
 
         self._progress.add(1)
         try:
-            attempt = try_capture(self._plan, self._run, self._progress)
-        except HarnessError as error:
-            self._progress.say(f"no blockers found: {error}")
+            plan = replace(self._plan, spec=replace(self._plan.spec, keep_going=True))
+            attempt = try_capture(plan, self._run, self._progress)
+        except LaunchlensError as error:
+            self._progress.say(f"Its blockers could not be looked for: {error}")
             return
         failed.findings = findings_with(eager.counts, attempt)
         self._run.save_findings(failed.variant, failed.findings)
 
     def _run_untraced(self, variant: str, spec: HarnessSpec) -> tuple[dict[str, Any], Path]:
-        from launchlens.capture import last_line, run_plain
+        from launchlens.capture import describe_exit, last_line, run_plain
 
         log = self._run.logs / f"{self._plan.stem(variant)}.untraced.log"
         program = child_command(self._write_spec(spec))
         self._run.record_command(f"{self._name(variant)}: untraced", program)
-        code = run_plain(program, log=log, timeout_s=self._plan.timeout_s)
+        try:
+            code = run_plain(program, log=log, timeout_s=self._plan.timeout_s)
+        except CaptureError as error:
+            return _crashed(spec, error.message, error.hint), log
         result = read_result(Path(spec.result_path))
         if result is None:
             said = last_line(log) or "it printed nothing"
-            result = _crashed(spec, f"the process ended with {code}: {said}")
+            result = _crashed(spec, f"the process ended with {describe_exit(code)}: {said}")
         return result, log
 
     def _trace(self, outcome: Outcome, variant: str, kind: str) -> None:
@@ -201,11 +244,11 @@ class Execution:
                 f"{variant}: the traced run failed although the untraced one ran: {said}."
             )
         outcome.traces[kind] = load(recording.sqlite, Choices())
+        outcome.files[kind] = recording.sqlite
 
-    def _with_equivalence(self, outcome: Outcome) -> VariantFacts:
-        baseline = self._run.results / f"{self._plan.stem(self._plan.variants[0])}.outputs.npz"
-        own = self._run.results / f"{outcome.stem}.outputs.npz"
-        return replace(outcome.facts, equivalence=equivalence_of(baseline, own))
+    def _with_equivalence(self, outcome: Outcome, baseline: Outcome) -> VariantFacts:
+        theirs, own = (self._run.results / f"{one.stem}.outputs.npz" for one in (baseline, outcome))
+        return replace(outcome.facts, equivalence=equivalence_of(theirs, own))
 
     def save(self, outcome: Outcome) -> None:
         """Into the run's folder and the database."""
@@ -237,18 +280,14 @@ def own_command() -> str:
     return shlex.join(["launchlens", *sys.argv[1:]])
 
 
-def _crashed(spec: HarnessSpec, said: str) -> dict[str, Any]:
+def _crashed(spec: HarnessSpec, said: str, hint: str | None = None) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
         "status": "error",
         "spec": asdict(spec),
-        "error": {"type": "ProcessError", "message": said, "hint": None},
+        "error": {"type": "ProcessError", "message": said, "hint": hint},
     }
-
-
-def _word(status: Status) -> str:
-    return "could not be captured" if status == "failed" else "could not be run"
 
 
 def _describe_kind(kind: str) -> str:

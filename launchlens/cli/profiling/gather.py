@@ -46,6 +46,7 @@ def facts_of(result: Result, *, command: str, versions: Mapping[str, str]) -> Va
         batch=spec["batch"],
         dtype=spec["dtype"],
         layers_note=model.get("layers_note"),
+        notes=notes_of(result),
         command=command,
         versions={**known, **versions},
         untraced=untraced_of(result),
@@ -58,6 +59,25 @@ def facts_of(result: Result, *, command: str, versions: Mapping[str, str]) -> Va
             phase for phase, what in (result.get("captured") or {}).items() if what == "captured"
         ),
     )
+
+
+def notes_of(result: Result) -> tuple[str, ...]:
+    """What a report must say of a variant: the program's own notes, and what it could not measure.
+
+    That the model was shortened is left out: `VariantFacts.layers_note` says it.
+    """
+    shortened = (result.get("model") or {}).get("layers_note")
+    notes = [note for note in result.get("notes") or () if note != shortened]
+    if patch := result["spec"].get("patch"):
+        notes.append(f"With the patch {Path(patch).name}.")
+    notes += [
+        f"Concurrency {r['concurrency']} could not be run: {r['failure']['error_line']}"
+        for r in result.get("requests") or ()
+        if "failure" in r
+    ]
+    failures = (result.get("outputs") or {}).get("failures") or {}
+    notes += [f"No outputs in {dtype}: {f['error_line']}" for dtype, f in failures.items()]
+    return tuple(notes)
 
 
 def untraced_of(result: Result) -> tuple[Untraced, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from launchlens.errors import UsageError
+from launchlens.errors import HarnessError, UsageError
 from launchlens.harness.presets import find_preset, unknown_model_error
 from launchlens.harness.spec import MIN_TIMED_STEPS, HarnessSpec
 
@@ -21,7 +22,18 @@ CAPTURING = (
 """Built-in variants that launch CUDA graphs: worth a whole-graph trace as well."""
 
 BUILT_IN = ("eager", *CAPTURING[:3], "compile", *CAPTURING[3:])
-DEFAULT_VARIANTS = ("eager", "cudagraph")
+DEFAULT_VARIANTS = {"cuda": ("eager", "cudagraph"), "cpu": ("eager",)}
+"""What runs if no variant is named; without a GPU there is nothing to capture."""
+
+_OF_A_CHILD = {
+    "result_path",
+    "variant",
+    "mode",
+    "outputs_path",
+    "graph_trace",
+    "keep_going",
+    "patched_sources",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +100,19 @@ class Plan:
             return ("node", "graph") if self.graph_trace == "both" else (self.graph_trace,)
         return ("node",)
 
+    def arguments(self) -> dict[str, Any]:
+        """What was asked for, by name, for the run's record."""
+        shared = {k: v for k, v in asdict(self.spec).items() if k not in _OF_A_CHILD}
+        return shared | {
+            "variants": list(self.variants),
+            "trace_steps": self.trace_steps,
+            "graph_trace": self.graph_trace,
+            "device": self.device,
+            "nsys_args": list(self.nsys_args),
+            "stacks": self.stacks,
+            "timeout_s": self.timeout_s,
+        }
+
     @property
     def children(self) -> int:
         """Child processes the whole run starts, if no variant fails."""
@@ -107,13 +132,24 @@ def make_plan(
 ) -> Plan:
     """Check what the user asked for before anything heavy starts.
 
+    Args:
+        spec: shared by all children.
+        variants: names in order; none takes the default for the device.
+        trace_steps: steps in each trace.
+        graph_trace: "node", "graph" or "both".
+        device: "auto", "cuda" or "cpu", see `choose_device`.
+        nsys_args: passed on to nsys profile.
+        stacks: record call stacks of synchronizing calls.
+        timeout_s: limit for each child.
+
     Raises:
-        UsageError: an unknown variant, or one given twice; no steps.
-        HarnessError: an unknown model (the nearest names are offered).
+        UsageError: an unknown variant; too few steps.
+        HarnessError: an unknown model (the nearest names are offered), a patch that is not
+            there, or no GPU.
     """
     check_model(spec.model)
-    chosen = tuple(dict.fromkeys(variants or DEFAULT_VARIANTS))
-    for variant in chosen:
+    check_patch(spec.patch)
+    for variant in variants:
         if variant not in BUILT_IN and ":" not in variant:
             raise UsageError(
                 f"variant {variant!r} is unknown.",
@@ -125,7 +161,28 @@ def make_plan(
         raise UsageError(
             f"--steps {spec.steps}: a median of untraced times needs at least {MIN_TIMED_STEPS}."
         )
-    return Plan(spec, chosen, trace_steps, graph_trace, device, tuple(nsys_args), stacks, timeout_s)
+    where = choose_device(device)
+    chosen = tuple(dict.fromkeys(variants or DEFAULT_VARIANTS[where]))
+    return Plan(spec, chosen, trace_steps, graph_trace, where, tuple(nsys_args), stacks, timeout_s)
+
+
+def choose_device(wanted: str) -> str:
+    """Choose "cuda" or "cpu"; the CPU only when asked for, since it gives no device figures.
+
+    Raises:
+        HarnessError: no NVIDIA GPU answers.
+    """
+    if wanted == "cpu":
+        return "cpu"
+    from launchlens.capture import gpu_facts
+
+    if not gpu_facts():
+        raise HarnessError(
+            "no NVIDIA GPU answers here (nvidia-smi).",
+            hint="Run it on a machine with one, or try the pipeline without device figures: "
+            "--device cpu.",
+        )
+    return "cuda"
 
 
 def check_model(name: str) -> None:
@@ -136,6 +193,16 @@ def check_model(name: str) -> None:
     """
     if find_preset(name) is None and not Path(name).is_dir() and name.count("/") != 1:
         raise unknown_model_error(name)
+
+
+def check_patch(patch: str | Path | None) -> None:
+    """Refuse a patch that is not there, before a model is built for it.
+
+    Raises:
+        HarnessError: there is no such file.
+    """
+    if patch is not None and not Path(patch).is_file():
+        raise HarnessError(f"The patch {patch} does not exist.", hint="Check the path.")
 
 
 def stem_of(variant: str) -> str:

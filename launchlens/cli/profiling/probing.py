@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from launchlens.cli.profiling.blocking import attempt_record, findings_with, try
 from launchlens.cli.profiling.execute import Execution, Outcome
 from launchlens.cli.profiling.gather import equivalence_of
 from launchlens.cli.profiling.progress import Progress
+from launchlens.cli.sides import model_label
 from launchlens.errors import HarnessError
 from launchlens.model.blocking import BlockerReport, CaptureAttempt, PatchEffect
 
@@ -32,16 +33,21 @@ def probe_model(
         HarnessError: the model cannot be built or run.
     """
     from launchlens.capture import find_nsys
-    from launchlens.cli.profile import describe_environment
+    from launchlens.cli.profiling.run import describe_environment, telling_where
     from launchlens.store import create_run, runs_root
 
     found = find_nsys(nsys)
     environment, commit = describe_environment(found)
     progress = Progress(_stages(plan, patch))
-    arguments = asdict(plan.spec) | {"command": "blockers", "patch": str(patch) if patch else None}
-    with create_run(
-        runs_root(runs), model=plan.spec.model, arguments=arguments, environment=environment
-    ) as run:
+    arguments = {"command": "blockers"} | plan.arguments()
+    if patch is not None:
+        arguments["patch"] = str(patch.absolute())
+    with (
+        create_run(
+            runs_root(runs), model=plan.spec.model, arguments=arguments, environment=environment
+        ) as run,
+        telling_where(run),
+    ):
         before = Execution(plan, run, found, progress, commit)
         report, eager = _probe(plan, run, before, progress, timed=patch is not None)
         if patch is not None:
@@ -84,7 +90,6 @@ def _probe(
 
     Without a GPU there is nothing to trace and to capture: the step's operators are listed.
     """
-    label = f"{plan.spec.model.rpartition('/')[2]}{plan.suffix}"
     if plan.device == "cpu":
         attempt = try_capture(plan, run, progress)
         note = (
@@ -92,18 +97,24 @@ def _probe(
             "one step that would copy or wait."
         )
         found = _operators(attempt)
-        return _report(label, ("prefill",), 1, None, found, None, (note,)), None
+        notes = tuple(dict.fromkeys((*attempt["notes"], note)))
+        label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
+        return _report(label, ("prefill",), 1, None, found, None, notes), None
     outcome = execution.run_variant("eager") if timed else execution.trace_variant("eager")
     if outcome.counts is None:
         failure = outcome.facts.failure
-        raise HarnessError(f"eager{plan.suffix}: {failure.error_line if failure else 'no trace'}")
+        said = f"{failure.words}: {failure.error_line}" if failure else "left no trace."
+        raise HarnessError(
+            f"eager{plan.suffix} {said}", hint=failure.hint if failure is not None else None
+        )
     execution.save(outcome)
     attempt = try_capture(plan, run, progress)
     analysis = outcome.counts.analysis
     phases = tuple(dict.fromkeys(s.phase for s in analysis.steps))
     found = findings_with(outcome.counts, attempt)
-    notes = (*analysis.trace.warnings, *analysis.notes)
+    notes = tuple(dict.fromkeys((*attempt["notes"], *analysis.trace.warnings, *analysis.notes)))
     tried = attempt_record(attempt)
+    label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
     return _report(label, phases, len(analysis.steps), analysis.trace, found, tried, notes), outcome
 
 

@@ -1,0 +1,48 @@
+"""Operations that no device can be told for, and whose figures they leave unknown.
+
+A whole-graph row may carry no device (INT_MAX, see `launchlens.trace`). In a process with several
+devices such a row kept one of them busy, and nothing says which.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from launchlens.intervals import Cover
+from launchlens.metrics.ownership import Slices
+from launchlens.model.columns import IntColumn, Trace
+
+
+class Unplaced:
+    """The operations of a trace that have no device."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        numbers = [i for i, device in enumerate(trace.devices) if device.device_id < 0]
+        none = np.empty(0, np.int64)
+        self._rows = np.flatnonzero(np.isin(trace.ops.device, numbers)) if numbers else none
+
+    def count(self, calls: Slices) -> IntColumn:
+        """How many each step owns; shape as the slices of their calls."""
+        return calls.within(np.sort(self._trace.ops.api_row[self._rows])).count
+
+    def beside(
+        self, gpu: IntColumn, start_ns: IntColumn, end_ns: IntColumn
+    ) -> npt.NDArray[np.bool_]:
+        """Which windows have one that may have run on their GPU.
+
+        Args:
+            gpu: physical GPU of each window, shape (rows,).
+            start_ns: starts of the windows, shape (rows,).
+            end_ns: their ends, shape (rows,).
+        """
+        found = np.zeros(gpu.size, bool)
+        ops, devices = self._trace.ops, self._trace.devices
+        for process in np.unique(ops.process[self._rows]).tolist():
+            rows = self._rows[ops.process[self._rows] == process]
+            mine = [d.gpu for d in devices if d.process == process and d.device_id >= 0]
+            possible = np.isin(gpu, mine) if mine else np.ones(gpu.size, bool)
+            cover = Cover.of(ops.start_ns[rows], ops.end_ns[rows])
+            found |= possible & (cover.length_within(start_ns, end_ns) > 0)
+        return found
