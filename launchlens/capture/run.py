@@ -211,7 +211,7 @@ def _nothing_recorded(
     if program_code is None:
         return CaptureError(
             f"nsys ended with {describe_exit(code)} before the program had run: "
-            f"{last_line(nsys_log) or 'it said nothing'}",
+            f"{_complaint(nsys_log) or 'it said nothing'}",
             hint=f"What nsys said is in {nsys_log}.",
         )
     if program_code != 0:
@@ -229,6 +229,13 @@ def _nothing_recorded(
         f"nsys recorded nothing, though the program ended well: {cause}.",
         hint=f"The program's output is in {log}, what nsys said in {nsys_log}.",
     )
+
+
+def _complaint(nsys_log: Path) -> str | None:
+    """What nsys has against its arguments: the last line before its usage and advice."""
+    lines = [line.strip() for line in nsys_log.read_text(errors="replace").splitlines()]
+    told = [line for line in lines if line and "--help" not in line and line[:6] != "usage:"]
+    return told[-1][:300] if told else last_line(nsys_log)
 
 
 def _prepare(*, logs: tuple[Path, ...], stale: tuple[Path, ...]) -> None:

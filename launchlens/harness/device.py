@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from typing import Any
 
 from launchlens.errors import HarnessError
@@ -24,9 +25,15 @@ def pick_device(wanted: str) -> str:
 
     available = torch.cuda.is_available()
     if wanted == "cuda" and not available:
-        built = f"was built for CUDA {torch.version.cuda}" if torch.version.cuda else "has no CUDA"
+        if torch.version.cuda is None:
+            raise HarnessError(
+                f"torch {torch.__version__} in {sys.executable} was built for the CPU only, so it "
+                "cannot use the GPU.",
+                hint="Install a torch built for CUDA there.",
+            )
         raise HarnessError(
-            f"torch {torch.__version__} sees no NVIDIA GPU (it {built}).",
+            f"torch {torch.__version__} in {sys.executable}, built for CUDA {torch.version.cuda}, "
+            "sees no NVIDIA GPU.",
             hint="`launchlens doctor` checks driver and GPU.",
         )
     return "cuda" if wanted == "cuda" or (wanted == "auto" and available) else "cpu"

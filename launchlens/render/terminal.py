@@ -65,13 +65,16 @@ def _phase_heading(phase: PhaseComparison) -> Text:
 
 
 def shown_rows(phase: PhaseComparison, *, verbose: bool) -> list[Row]:
-    """Rows worth showing: all that say something; only the headline ones without ``verbose``."""
-    return [
-        row
-        for row in phase.rows
-        if row.metric == "launches"
-        or ((verbose or row.headline) and any(cell.value not in (0, None) for cell in row.cells))
-    ]
+    """Rows worth showing: all that say something; only the headline ones without ``verbose``.
+
+    Where no window is known (nothing ran on a GPU) the range on the CPU stands in for it.
+    """
+    saying = [row for row in phase.rows if any(cell.value not in (0, None) for cell in row.cells)]
+    headline = {"launches", *(row.metric for row in saying if row.headline)}
+    if "window_ns" not in headline:
+        headline.add("cpu_ns")
+    shown = {row.metric for row in saying} | {"launches"} if verbose else headline
+    return [row for row in phase.rows if row.metric in shown]
 
 
 def _metric_table(

@@ -32,6 +32,7 @@ FIGURES: tuple[tuple[str, str, str], ...] = (
     ("memsets", "memsets on the GPU", "count"),
     ("graph_spans", "graph spans", "count"),
     ("window_ns", "step, traced", "ns"),
+    ("cpu_ns", "range on the CPU", "ns"),
     ("busy_ns", "GPU busy", "ns"),
     ("idle", "GPU idle, traced", "fraction"),
     ("idle_kernels_only", "GPU idle, kernels only", "fraction"),

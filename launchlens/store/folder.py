@@ -264,7 +264,10 @@ def mark_incomplete(root: Path, folder: Path) -> None:
 
 def _make_folder(root: Path, model: str, started: datetime) -> Path:
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        if not root.exists():
+            root.mkdir(parents=True, exist_ok=True)
+            # Otherwise the runs themselves would make the next run's working folder "changed".
+            (root / ".gitignore").write_text("*\n", "utf-8")
         for _ in range(20):
             folder = root / new_run_id(model, started.astimezone(UTC))
             with contextlib.suppress(FileExistsError):
