@@ -263,6 +263,7 @@ def _metric(value: Any) -> str | None:
 
 ORDER = (
     "commands",
+    "profile",
     "definitions",
     "blockers",
     "json",

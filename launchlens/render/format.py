@@ -16,6 +16,8 @@ from launchlens.model.measured import FAILED
 
 UNKNOWN = "unknown"
 MINUS = "\N{MINUS SIGN}"
+IDLE_BASIS = "Idle: share of the step window without any operation, unless a row says otherwise."
+"""Window and operation set of an idle fraction: never printed without."""
 # A colon matters in :emoji: and in links only, a parenthesis behind a bracket only.
 _MARKDOWN_ACTIVE = re.compile(r"[&<>|`*_\[\]~#@!\\$]|:(?=[\w+-]+:|//)")
 _LONGEST_NAME = 160

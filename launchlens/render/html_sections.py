@@ -8,7 +8,7 @@ from launchlens.model.comparison import Comparison, Difference, PhaseComparison,
 from launchlens.model.figures import TraceInfo
 from launchlens.model.timeline import Timeline
 from launchlens.render import html_charts as charts
-from launchlens.render.format import format_cell, format_value
+from launchlens.render.format import IDLE_BASIS, format_cell, format_value
 from launchlens.render.html_blockers import blockers_section
 from launchlens.render.html_figures import capitalized, shorten
 from launchlens.render.html_modules import module_chart
@@ -78,7 +78,10 @@ def comparison_sections(
 def _metrics(comparison: Comparison, phase: PhaseComparison, index: int) -> SectionView:
     names = [side.short for side in comparison.sides]
     used = ", ".join(f"{n} of {name}" for n, name in zip(phase.steps, names, strict=True))
-    caption = f"{phase.phase.capitalize()} steps used: {used}. Medians; the 95% interval below."
+    caption = (
+        f"{phase.phase.capitalize()} steps used: {used}. Medians; the 95% interval below. "
+        f"{IDLE_BASIS}"
+    )
     if any(phase.dropped):
         dropped = ", ".join(f"{n} of {name}" for n, name in zip(phase.dropped, names, strict=True))
         caption += f" Dropped at the start: {dropped}."

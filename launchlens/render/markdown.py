@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from launchlens.model.comparison import Comparison, KernelChanges, PhaseComparison, Row
 from launchlens.model.figures import Analysis, Group
 from launchlens.render.format import (
+    IDLE_BASIS,
     analysis_sentence,
     format_brief_change,
     format_cell,
@@ -137,7 +138,8 @@ def cautions(comparison: Comparison) -> list[str]:
     for phase in comparison.phases[:1]:
         notes = dict.fromkeys(r.note for r in shown_rows(phase, verbose=False) if r.note)
         lines += [f"> {note}" for note in notes if note]
-    return ["\n>\n".join(lines)] if lines else []
+    lines.append(f"> {IDLE_BASIS}")
+    return ["\n>\n".join(lines)]
 
 
 def detail_blocks(comparison: Comparison) -> list[str]:
@@ -210,6 +212,7 @@ def render_analysis_markdown(analysis: Analysis) -> str:
         device = "unknown" if group.device is None else str(group.device)
         title = f"**{group.phase}**: {group.steps} steps, process {group.pid}, device {device}"
         blocks += [f"{title}, {group.dropped} dropped", _figures(group), _group_details(group)]
+    blocks.append(f"> {IDLE_BASIS}")
     if analysis.findings:
         lines = [f"- {markdown_text(describe_finding(f), _LONG)}" for f in analysis.findings]
         blocks.append("Capture blockers:\n\n" + "\n".join(lines))

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from launchlens.model.comparison import Comparison, KernelChanges, KernelDiff, PhaseComparison, Row
 from launchlens.render.format import (
+    IDLE_BASIS,
     format_cell,
     format_change,
     format_interval,
@@ -215,7 +216,7 @@ def _footer(comparison: Comparison) -> str:
     dropped = sum(phase.dropped)
     left_out = f", {joined([str(n) for n in phase.dropped])} dropped" if dropped else ""
     facts = "; ".join(f"{k} {plain(v)}" for k, v in comparison_provenance(comparison)[:4])
-    return f"Medians over {steps} steps{left_out}. {facts}."
+    return f"Medians over {steps} steps{left_out}. {IDLE_BASIS} {facts}."
 
 
 def _details(comparison: Comparison) -> list[RenderableType]:

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from launchlens.model.figures import Analysis, Group, Step
 from launchlens.render.format import (
+    IDLE_BASIS,
     analysis_sentence,
     format_interval,
     format_ns,
@@ -66,6 +67,7 @@ def render_analysis(
             reason = plain(group.unknown_reason, 400)
             parts.append(Text(f"! unknown where: {reason}", style="yellow"))
         parts += _tables(group, verbose=verbose)
+    parts += ["", Text(IDLE_BASIS, style="dim")]
     if analysis.findings:
         parts += ["", Text("Capture blockers", style="bold")]
         parts += [Text(describe_finding(f)) for f in analysis.findings]
