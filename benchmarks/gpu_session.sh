@@ -35,6 +35,8 @@ examples=docs/examples
 run_part() {
   case $1 in
     tests) timed tests 280 "$python" -m pytest -m gpu -q --no-header $PYTEST_ARGS -p no:cacheprovider tests/harness tests/capture ;;
+    tests-profile) timed tests-profile 580 "$python" -m pytest -m gpu -q --no-header -p no:cacheprovider tests/cli/test_gpu_profile.py ;;
+    stacks) timed stacks 120 "$python" tests/blockers/record.py "$out/stacks" --jobs 16 --stacks-only ;;
     blockers) timed blockers 280 "$python" tests/blockers/record.py "$out/blockers" --jobs 6 --stacks ;;
     doctor) timed doctor 90 "$python" -m launchlens doctor ;;
     gemma4) profile_of gemma4 280 --model gemma-4-E4B-it ;;

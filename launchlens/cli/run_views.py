@@ -101,6 +101,7 @@ def _facts_table(run: StoredRun) -> Table:
         ("began", run.created),
         ("ended", run.finished),
         ("model", run.model),
+        ("layers", next((n for v in run.variants.values() if (n := v.facts.layers_note)), None)),
         *((title, known.get(name)) for title, name in _FACTS),
         ("commit", _commit(known.get("git_commit"), known.get("git_dirty"), whole=True)),
         ("folder", run.folder),
@@ -143,8 +144,7 @@ def _failure_lines(variant: StoredVariant) -> list[str]:
     if failure is None:
         return []
     where = f" at {plain(failure.source)}" if failure.source else ""
-    word = "could not be captured" if variant.status == "failed" else "could not be run"
-    lines = ["", f"{plain(variant.name)} {word}{where}: {plain(failure.error_line, 400)}"]
+    lines = ["", f"{plain(variant.name)} {failure.words}{where}: {plain(failure.error_line, 400)}"]
     lines += [plain(failure.hint, 400)] if failure.hint else []
     return lines + [f"  {describe_finding(finding)}" for finding in variant.findings]
 

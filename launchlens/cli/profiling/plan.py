@@ -191,7 +191,9 @@ def check_model(name: str) -> None:
     Raises:
         HarnessError: neither a preset, nor a folder, nor of a hub id's form (owner/name).
     """
-    if find_preset(name) is None and not Path(name).is_dir() and name.count("/") != 1:
+    if find_preset(name) is not None or Path(name).is_dir():
+        return
+    if name.count("/") != 1 or name.startswith((".", "/", "~")):
         raise unknown_model_error(name)
 
 

@@ -14,7 +14,7 @@ class Progress:
     """Tells what runs now, on standard error. Quiet in pipes: one line for each finished stage."""
 
     def __init__(self, total: int) -> None:
-        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
         self._total = total
         self._done = 0
         self._begun = time.monotonic()
