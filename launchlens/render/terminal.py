@@ -50,6 +50,7 @@ def render_comparison(
         narrow = not fits(table, width)
         parts += _metric_lines(comparison, phase, verbose=verbose) if narrow else [table]
         parts += _row_notes(phase.rows, verbose=verbose)
+        parts += [] if verbose else _kernel_counts(phase)
     parts += _requests(comparison)
     parts += _equivalence(comparison)
     parts += _findings(comparison)
@@ -253,6 +254,19 @@ def _intervals(comparison: Comparison, phase: PhaseComparison) -> Iterable[Rende
                 row.title, *(format_interval(c.ci_low, c.ci_high, row.unit) for c in row.cells)
             )
     return ["", table]
+
+
+def _kernel_counts(phase: PhaseComparison) -> list[RenderableType]:
+    """How many kernels differ, a line for each candidate; ``-v`` lists them."""
+    return [
+        Text(
+            f"* kernels, {plain(c.candidate)}: {len(c.added)} added, {len(c.removed)} removed, "
+            f"{len(c.changed)} run another number of times; -v lists them",
+            style="dim",
+        )
+        for c in phase.kernels
+        if c.known and (c.added or c.removed or c.changed)
+    ]
 
 
 def _kernel_changes(changes: KernelChanges) -> list[RenderableType]:
