@@ -197,9 +197,10 @@ def keys(kind: str) -> None:
     """A table for each record of a report's schema. Meanings stand in docs/keys.toml."""
     from launchlens.render.json_report import json_schema
 
-    schema = json_schema("analysis" if kind == "analysis" else "comparison")
+    schema = json_schema(kind)  # type: ignore[arg-type]
     meanings = tomllib.loads((DOCS / "keys.toml").read_text(encoding="utf-8"))
-    records = {schema["title"]: schema, **schema["$defs"]}
+    own = {schema["title"]: schema} if "title" in schema else {}  # a recursive one is in $defs
+    records = {**own, **schema["$defs"]}
     seen = _written_before(kind)
     missing = []
     for name, record in records.items():
@@ -219,7 +220,8 @@ def keys(kind: str) -> None:
 def _written_before(kind: str) -> set[str]:
     from launchlens.render.json_report import json_schema
 
-    return set(json_schema("analysis")["$defs"]) if kind == "comparison" else set()
+    earlier = {"analysis": (), "comparison": ("analysis",), "blockers": ("analysis", "comparison")}
+    return {name for before in earlier[kind] for name in json_schema(before)["$defs"]}
 
 
 def _shape(shape: dict[str, Any]) -> str:
