@@ -105,7 +105,8 @@ def read_budget(path: Path) -> Budget:
         raise UsageError(f"The budget {path} is no valid TOML: {error}.") from error
     models = document.pop("models", None)
     if document:
-        _refuse(path, f"{next(iter(document))} is unknown", "Limits stand under [models.NAME].")
+        hint = 'Limits stand under a model, as [models."NAME"] or, for all, [models."*"].'
+        _refuse(path, f"{next(iter(document))} is unknown", hint)
     if not isinstance(models, dict) or not models:
         _refuse(path, "it has no limits", 'Write them under [models."NAME"].')
     limits: list[Limit] = []
@@ -181,7 +182,8 @@ def _read_limits(
         if confidence not in CONFIDENCES:
             _refuse(path, f"{place}.confidence is {confidence!r}", f"Use {', '.join(CONFIDENCES)}.")
         if phase is not None:
-            _refuse(path, f"{place} is for one phase", "Blockers are counted for the whole trace.")
+            hint = "Blockers are counted for the whole trace: move the limit up, to the model."
+            _refuse(path, f"{place} is for one phase", hint)
     if phase is None and isinstance(value, dict) and set(bounds) - {"max", "min"}:
         near = difflib.get_close_matches(metric, _PHASES, n=1)
         said = f"Did you mean {near[0]}? " if near else ""
