@@ -130,6 +130,13 @@ def test_colour_only_on_request(analyses):
 def test_verbose_lists_kernels_intervals_gaps_and_provenance(analyses):
     made = compared(analyses[:2])
     short, long = render_comparison(made, width=100), render_comparison(made, verbose=True)
-    for words in ("95% interval", "kernel (per step)", "Gaps, eager", "provenance", "SHA-256", "TKLQT"):
+    for words in (
+        "95% interval",
+        "kernel (per step)",
+        "Gaps, eager",
+        "provenance",
+        "SHA-256",
+        "TKLQT",
+    ):
         assert words in long
         assert words not in short
