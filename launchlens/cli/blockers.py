@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -129,7 +128,7 @@ def blockers(
 
 def _of_trace(path: Path, choices: Choices) -> BlockerReport:
     """Suspects of a trace."""
-    from launchlens.cli.findings import findings_of
+    from launchlens.cli.sides import blockers_of
     from launchlens.model.blocking import BlockerReport
 
     loaded = load(path, choices)
@@ -141,14 +140,13 @@ def _of_trace(path: Path, choices: Choices) -> BlockerReport:
             "operators that copy or wait without one: launchlens blockers --model MODEL "
             "--device cpu.",
         )
-    findings = findings_of(loaded, path if path.suffix != ".nsys-rep" else None)
     return BlockerReport(
         schema="launchlens.blockers/1",
         label=analysis.trace.label,
         phases=tuple(dict.fromkeys(s.phase for s in analysis.steps)),
         steps=len(analysis.steps),
-        trace=replace(analysis.trace),
-        findings=findings,
+        trace=analysis.trace,
+        findings=blockers_of(loaded, path),
         notes=(*analysis.trace.warnings, *analysis.notes),
         captured=any(s.graph_launches for s in analysis.steps),
     )

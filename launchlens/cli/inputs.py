@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from launchlens.model.columns import Trace
     from launchlens.model.figures import Analysis
 
-_REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
-
 
 @dataclass(frozen=True, slots=True)
 class Choices:
@@ -56,7 +54,9 @@ def load(path: Path, choices: Choices) -> Loaded:
 
 def is_report(path: Path) -> bool:
     """Whether the name is one of an nsys report, which is exported before it is read."""
-    return path.suffix in _REPORTS
+    from launchlens.trace.source import REPORT_SUFFIXES
+
+    return path.suffix in REPORT_SUFFIXES
 
 
 def _read_report(path: Path, nsys: Path | None) -> Trace:

@@ -11,7 +11,7 @@ from launchlens.errors import StoreError, TraceError
 if TYPE_CHECKING:
     from launchlens.store import StoredRun, StoredVariant
 
-_TRACES = (".sqlite", ".gz", ".xz", ".zst", ".nsys-rep", ".qdrep", ".qdstrm")
+_EXPORTS = (".sqlite", ".gz", ".xz", ".zst")
 _MOST = 3
 
 
@@ -94,9 +94,11 @@ def _neither(reference: str, name: str, root: Path) -> TraceError:
 
 def _near_files(reference: str) -> list[str]:
     """Traces beside the missing one whose names are like it."""
-    path = Path(reference)
+    from launchlens.trace.source import REPORT_SUFFIXES
+
+    path, suffixes = Path(reference), (*_EXPORTS, *REPORT_SUFFIXES)
     try:
-        names = [item.name for item in path.parent.iterdir() if item.name.endswith(_TRACES)]
+        names = [item.name for item in path.parent.iterdir() if item.name.endswith(suffixes)]
     except OSError:
         return []
     near = difflib.get_close_matches(path.name, names, n=_MOST)

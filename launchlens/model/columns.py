@@ -133,8 +133,8 @@ class Device:
 class Trace:
     """One nsys export in columns: what every figure is computed from.
 
-    ``has_api`` and ``has_ops`` tell whether the export holds the tables at all: nsys writes no
-    table without events, so their absence alone does not say that nothing happened.
+    ``has_api`` tells whether the export has a table of API calls at all: nsys writes no table
+    without events, so its absence alone does not say that nothing was called.
     """
 
     info: TraceInfo
@@ -147,4 +147,3 @@ class Trace:
     devices: tuple[Device, ...]
     strings: tuple[str, ...]
     has_api: bool
-    has_ops: bool

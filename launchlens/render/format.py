@@ -5,7 +5,6 @@ Renderers take their words from here, so that a figure reads the same in every f
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -155,11 +154,6 @@ def gap_bin_label(gap: GapBin) -> str:
 # Sentences ------------------------------------------------------------------------------------
 
 
-def sentence(comparison: Comparison) -> str:
-    """The answer, a line for each candidate, as a person would write it."""
-    return "\n".join(sentences(comparison))
-
-
 def sentences(comparison: Comparison) -> list[str]:
     """One sentence for each candidate, about the first phase."""
     phase = comparison.phases[0]
@@ -304,11 +298,6 @@ def _escaped(text: str) -> str:
 def markdown_code(text: str, limit: int = _LONGEST_NAME) -> str:
     """Foreign text as code. An HTML element, since backticks cannot be escaped within backticks."""
     return f"<code>{_escaped(plain(text, limit))}</code>"
-
-
-def html_text(text: str, limit: int = _LONGEST_NAME) -> str:
-    """Foreign text escaped for HTML."""
-    return html.escape(plain(text, limit))
 
 
 def joined(values: Sequence[str]) -> str:

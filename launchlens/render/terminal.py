@@ -12,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from launchlens.model.comparison import Comparison, KernelChanges, KernelDiff, PhaseComparison, Row
+from launchlens.model.figures import Finding
+from launchlens.model.measured import Equivalence
 from launchlens.render.format import (
     IDLE_BASIS,
     format_cell,
@@ -161,11 +163,8 @@ def _equivalence(comparison: Comparison) -> list[RenderableType]:
     return ["", Text("Outputs beside the baseline's", style="bold"), *lines] if lines else []
 
 
-def describe_equivalence(e: object) -> str:
+def describe_equivalence(e: Equivalence) -> str:
     """One clause about a variant's outputs beside the baseline's."""
-    from launchlens.model.measured import Equivalence
-
-    assert isinstance(e, Equivalence)
     if not e.finite:
         return f"{e.dtype}: outputs are not finite"
     if e.identical:
@@ -185,11 +184,8 @@ def _findings(comparison: Comparison) -> list[RenderableType]:
     return parts
 
 
-def describe_finding(f: object) -> str:
+def describe_finding(f: Finding) -> str:
     """One line about a blocker: how many, what, where, how sure."""
-    from launchlens.model.figures import Finding
-
-    assert isinstance(f, Finding)
     count = format_value(f.count_per_step, "count")
     where = f" at {plain(f.source)}" if f.source else ""
     return f"{count} × {plain(f.title)}{where}: {f.rule}, {f.confidence}"

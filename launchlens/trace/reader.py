@@ -20,7 +20,7 @@ from launchlens.model.columns import (
 )
 from launchlens.model.figures import TraceInfo
 from launchlens.trace.metadata import Facts, read_facts
-from launchlens.trace.schema import OP_TABLE_NAMES, RUNTIME, Schema, read_schema
+from launchlens.trace.schema import RUNTIME, Schema, read_schema
 from launchlens.trace.source import open_source
 from launchlens.trace.tables import (
     MEM_KINDS,
@@ -101,7 +101,6 @@ def read_trace(path: str | Path) -> Trace:
         devices=devices,
         strings=kernel_names,
         has_api=RUNTIME in schema.columns,
-        has_ops=any(t in schema.columns for t in OP_TABLE_NAMES),
     )
 
 

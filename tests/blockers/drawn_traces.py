@@ -149,7 +149,6 @@ def draw(calls, windows=((0, 1000),), ranges=()):
         devices=(Device(0, 0, 0),),
         strings=tuple(strings),
         has_api=True,
-        has_ops=True,
     )
     return trace, [step(i, *window) for i, window in enumerate(windows)]
 

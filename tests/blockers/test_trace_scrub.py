@@ -14,7 +14,9 @@ from launchlens.trace.scrub import find_secrets, scrub_trace, strip_folders
 
 TRACES = Path(__file__).parents[2] / "traces"
 SECRET = "wandering-otter-31"
-ENVIRONMENT = f"HOME=/home/ada\nAPI_TOKEN={SECRET}\nPATH=/usr/bin\nUSER=ada\nLANG=C"
+HOME = "/".join(["", "home", "ada"])
+PAYLOAD = b"\x01\0" + f"{HOME}/secret-project/model.py".encode() + b"\0\x0c\0"
+ENVIRONMENT = f"HOME={HOME}\nAPI_TOKEN={SECRET}\nPATH=/usr/bin\nUSER=ada\nLANG=C"
 PID = 0x1000000001000000
 
 
@@ -52,20 +54,20 @@ def export(tmp_path):
         (4, "/tmp/nvidia/streams/pid_1_stdout.log"),
         (5, "firefox"),
         (6, "python3"),
-        (7, "/home/ada/secret-project/model.py:12"),
+        (7, f"{HOME}/secret-project/model.py:12"),
         (8, f"hf_{'a1B2' * 8}"),
     ]
     rows = {
         "StringIds": strings,
         "META_DATA_CAPTURE": [
             ("PROCESS_0:ENVIRONMENT_VARIABLE_0", f"API_TOKEN={SECRET}"),
-            ("PROCESS_0:WORKING_DIR", "/home/ada"),
+            ("PROCESS_0:WORKING_DIR", f"{HOME}"),
             ("PROCESS_0:ARGUMENT_0", f"--key={SECRET}"),
             ("CUDA_GRAPH_TRACE_OPTIONS:MODE", "Node"),
         ],
         "META_DATA_EXPORT": [
             ("EXPORT_SCHEMA_VERSION", "3.20.3"),
-            ("EXPORT_FILE_PATH", "/home/ada/x.sqlite"),
+            ("EXPORT_FILE_PATH", f"{HOME}/x.sqlite"),
         ],
         "TARGET_INFO_SYSTEM_ENV": [
             (1, "NvDriverVersion", "580.1"),
@@ -75,14 +77,14 @@ def export(tmp_path):
         "TARGET_INFO_GPU": [(0, "NVIDIA H200", "7e56-aa"), (1, "NVIDIA H200", "7e56-bb")],
         "TARGET_INFO_NIC_INFO": [("eth0", "00:11:22:33:44:55")],
         "ProcessStreams": [(PID, 4, 3)],
-        "PROCESSES": [(PID, 7, "/home/ada/venv/bin/python3"), (PID + (1 << 24), 8, "firefox")],
+        "PROCESSES": [(PID, 7, f"{HOME}/venv/bin/python3"), (PID + (1 << 24), 8, "firefox")],
         "ThreadNames": [(6, PID + 7), (5, PID + (1 << 24) + 8)],
-        "DIAGNOSTIC_EVENT": [(1, "Loaded /home/ada/lib/libx.so twice")],
+        "DIAGNOSTIC_EVENT": [(1, f"Loaded {HOME}/lib/libx.so twice")],
         "CUPTI_ACTIVITY_KIND_RUNTIME": [(10, 15, PID + 7, 1)],
         "CUPTI_ACTIVITY_KIND_KERNEL": [(20, 2)],
         "NVTX_EVENTS": [
             (5, "prefill#0", None, PID + 7, None),
-            (6, None, 7, PID + 7, b"\x01\0/home/ada/secret-project/model.py\0\x0c\0"),
+            (6, None, 7, PID + 7, PAYLOAD),
             (7, None, 8, PID + 7, None),
         ],
     }
@@ -128,7 +130,7 @@ def test_what_figures_need_stays(export, tmp_path):
     assert len(set(query(out, "SELECT uuid FROM TARGET_INFO_GPU"))) == 2
     (blob,) = query(out, "SELECT binaryData FROM NVTX_EVENTS WHERE binaryData IS NOT NULL")[0]
     # Same length, so that offsets inside the payload stay right; the file's name stays.
-    assert len(blob) == len(b"\x01\0/home/ada/secret-project/model.py\0\x0c\0")
+    assert len(blob) == len(PAYLOAD)
     assert blob.endswith(b"/model.py\0\x0c\0")
 
 

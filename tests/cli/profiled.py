@@ -14,19 +14,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NSYS = shutil.which("nsys")
-TINY = {
-    "architectures": ["Qwen3ForCausalLM"],
-    "model_type": "qwen3",
-    "vocab_size": 128,
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 16,
-    "max_position_embeddings": 512,
-    "tie_word_embeddings": True,
-}
 RANGES = """
     SELECT COALESCE(e.text, s.value) AS name, count(*)
     FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId
@@ -34,14 +21,6 @@ RANGES = """
         SELECT domainId FROM NVTX_EVENTS WHERE eventType = 75 AND text = 'launchlens')
     GROUP BY 1
 """
-
-
-def make_model(folder):
-    """A folder with the configuration of a two-layer Qwen3."""
-    model = folder / "tiny-qwen3"
-    model.mkdir(parents=True)
-    (model / "config.json").write_text(json.dumps(TINY))
-    return model
 
 
 def environment(folder, **more):

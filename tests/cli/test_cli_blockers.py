@@ -185,3 +185,23 @@ class TestModelWithoutGpu:
         assert "listing the step's operators with the patch failed" in said
         assert "RuntimeError: line 1727 is not there." in said
         assert newest_run(home)[1]["status"] == "failed"
+
+
+def test_what_a_patch_took_away_is_counted_for_each_kind():
+    """Hand-counted: 6 + 4 copies of 2 bytes before, 4 after, at the line of the second group."""
+    from dataclasses import replace
+
+    from handmade import finding
+
+    from launchlens.cli.profiling.probing import find_gone
+
+    altup = finding(count=6.0, bytes=2, kinds="HtoD pageable", source="model.py:10")
+    other = replace(altup, count_per_step=4.0, source="model.py:20")
+    wide = replace(altup, count_per_step=10.0, bytes=4, source="model.py:30")
+    gone = find_gone((altup, other, wide), (other, replace(wide, count_per_step=9.0)))
+    assert [(f.source, f.count_per_step) for f in gone] == [
+        ("model.py:10", 6.0),
+        ("model.py:30", 1.0),
+    ]
+    assert find_gone((altup,), (altup,)) == ()
+    assert find_gone((altup, other), ()) == (altup, other)

@@ -7,30 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny_model import make_model
 
 ROOT = Path(__file__).resolve().parents[2]
-TINY_QWEN3 = {
-    "architectures": ["Qwen3ForCausalLM"],
-    "model_type": "qwen3",
-    "vocab_size": 128,
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 16,
-    "max_position_embeddings": 512,
-    "tie_word_embeddings": True,
-}
 
 
 @pytest.fixture
 def tiny_model(tmp_path):
     """A folder with the configuration of a two-layer Qwen3."""
-    folder = tmp_path / "tiny-qwen3"
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(TINY_QWEN3))
-    return folder
+    return make_model(tmp_path)
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,16 +155,11 @@ def _effect(
     outcomes: dict[str, Outcome],
     run: RunFolder,
 ) -> PatchEffect:
-    left = {(f.rule, f.kinds, f.bytes): f.count_per_step for f in after.findings}
-    gone = []
-    for f in before.findings:
-        remaining = left.get((f.rule, f.kinds, f.bytes), 0.0)
-        if remaining < f.count_per_step:
-            gone.append(replace(f, count_per_step=f.count_per_step - remaining))
     untraced = {
-        name: int(outcome.facts.untraced[0].wall_ns.median or 0)
+        name: int(timed.wall_ns.median)
         for name, outcome in outcomes.items()
-        if outcome.facts.untraced
+        for timed in outcome.facts.untraced[:1]
+        if timed.wall_ns.median is not None
     }
     baseline = run.results / "eager.outputs.npz"
     equivalence = {
@@ -170,7 +167,29 @@ def _effect(
         for name, outcome in outcomes.items()
         if name != "eager"
     }
-    return PatchEffect(str(patch.name), tuple(gone), untraced, equivalence)
+    return PatchEffect(
+        patch.name, find_gone(before.findings, after.findings), untraced, equivalence
+    )
+
+
+def find_gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Findings that a patch took away, with how many of each.
+
+    A patch moves lines, so findings are matched by rule, kind and bytes. Of several that are
+    alike in these, those at a line that is still there stay first.
+    """
+    left: Counter[tuple[str, str | None, int | None]] = Counter()
+    for f in after:
+        left[f.rule, f.kinds, f.bytes] += f.count_per_step  # type: ignore[assignment]
+    still = {f.source for f in after}
+    gone = {}
+    for f in sorted(before, key=lambda f: f.source not in still):
+        key = f.rule, f.kinds, f.bytes
+        kept = min(left[key], f.count_per_step)
+        left[key] -= kept  # type: ignore[assignment]
+        if kept < f.count_per_step:
+            gone[id(f)] = replace(f, count_per_step=f.count_per_step - kept)
+    return tuple(gone[id(f)] for f in before if id(f) in gone)
 
 
 def _as_json(report: BlockerReport) -> str:
