@@ -11,6 +11,7 @@ from pathlib import Path
 import profiled
 import pytest
 from profiled import launchlens, newest_run, one_sentence
+from tiny_model import make_model
 
 TRACES = profiled.ROOT / "traces"
 RECORDED = profiled.ROOT / "tests" / "blockers" / "recorded"
@@ -116,7 +117,7 @@ class TestTrace:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("blockers")
-    profiled.make_model(folder)
+    make_model(folder)
     return folder
 
 

@@ -7,10 +7,12 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import profiled
 import pytest
 from profiled import launchlens, newest_run, one_sentence, query
+from tiny_model import make_model
 
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("transformers", reason="needs transformers")
@@ -39,7 +41,7 @@ def _heeds_ctrl_c():
 def home(tmp_path_factory):
     """A folder with a model, a documented variant, and patches."""
     folder = tmp_path_factory.mktemp("profile")
-    profiled.make_model(folder)
+    make_model(folder)
     (folder / "my_variant.py").write_text(documented_variant())
     (folder / "fix.py").write_text(
         "def patch(model):\n    print('patched', type(model).__name__)\n"
@@ -237,9 +239,9 @@ class TestWholeWay:
             "--variant", "eager", "--variant", "slow:prepare",
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert "slow:prepare: could not be run: python -m launchlens.harness" in (
-            " ".join(done.stdout.split())
-        )
+        program = f"{Path(sys.executable).name} -m launchlens.harness"
+        said = " ".join(done.stdout.split())
+        assert f"slow:prepare: could not be run: {program}" in said
         assert "did not end within 45 s" in done.stderr
         folder, document = newest_run(home)
         assert document["status"] == "complete"
