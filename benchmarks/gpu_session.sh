@@ -2,16 +2,19 @@
 # Everything that needs a real GPU, in one go: tests, profiles of all variants, blocker programs.
 # usage: benchmarks/gpu_session.sh OUT PART[+]...
 # parts of a session: see run_part below.
-# OUT receives logs, reports and the run folders (without .nsys-rep), compressed.
-# NSYS may name the nsys to use; PYTHON the interpreter (default python3).
+# OUT receives logs and, for each part that profiles, its run folders (without .nsys-rep and
+# outputs) as runs-PART.tar.xz.
+# NSYS may name the nsys to use; PYTHON the interpreter (default python3); PYTEST_ARGS goes to the
+# parts that test, PROFILE_ARGS to tests-profile as well.
 set -u
 PYTEST_ARGS=${PYTEST_ARGS:-}
+PROFILE_ARGS=${PROFILE_ARGS:-}
 out=$1; shift
 python=${PYTHON:-python3}
-runs=$(mktemp -d)/runs
-mkdir -p "$out" "$runs"
-export LAUNCHLENS_RUNS="$runs" PYTHONUNBUFFERED=1
-all_variants=(eager cudagraph breakable piecewise compile compile-cudagraph compile-cudagraphs-backend)
+base=$(mktemp -d)
+mkdir -p "$out"
+export PYTHONUNBUFFERED=1
+all_variants=(eager compile-cudagraph compile-cudagraphs-backend compile cudagraph breakable piecewise)
 
 variants() { for v in "$@"; do printf -- '--variant %s ' "$v"; done; }
 timed() { # NAME SECONDS COMMAND...: run with a limit, log, and say how it ended
@@ -21,9 +24,9 @@ timed() { # NAME SECONDS COMMAND...: run with a limit, log, and say how it ended
   echo "$name: exit $? after $((SECONDS - begun)) s"
 }
 
-pack() { # NAME: run folders without reports and outputs; after each part, in case time runs out
-  tar -C "$runs" --exclude='*.nsys-rep' --exclude='*.npz' --warning=no-file-changed -cf - . |
-    xz -T0 -2 >"$out/part.$1" && mv "$out/part.$1" "$out/runs.tar.xz"
+pack() { # PART: its run folders without reports and outputs
+  tar -C "$base/$1" --exclude='*.nsys-rep' --exclude='*.npz' --warning=no-file-changed -cf - . |
+    xz -T0 -6 >"$out/runs-$1.tar.xz"
 }
 
 profile_of() { # NAME SECONDS ARGUMENTS...
@@ -33,14 +36,17 @@ profile_of() { # NAME SECONDS ARGUMENTS...
 examples=docs/examples
 
 run_part() {
+  export LAUNCHLENS_RUNS="$base/$1"
+  mkdir -p "$LAUNCHLENS_RUNS"
   case $1 in
     tests) timed tests 280 "$python" -m pytest -m gpu -q --no-header $PYTEST_ARGS -p no:cacheprovider tests/harness tests/capture ;;
-    tests-profile) timed tests-profile 580 "$python" -m pytest -m gpu -q --no-header -p no:cacheprovider tests/cli/test_gpu_profile.py ;;
+    tests-profile) timed tests-profile 580 "$python" -m pytest -m gpu -q --no-header $PYTEST_ARGS $PROFILE_ARGS -p no:cacheprovider tests/cli/test_gpu_profile.py ;;
+    tests-gemma4) timed tests-gemma4 240 "$python" -m pytest -m gpu -q --no-header -p no:cacheprovider tests/cli/test_gpu_profile.py::TestGemma4 ;;
     stacks) timed stacks 120 "$python" tests/blockers/record.py "$out/stacks" --jobs 16 --stacks-only ;;
     blockers) timed blockers 280 "$python" tests/blockers/record.py "$out/blockers" --jobs 6 --stacks ;;
     doctor) timed doctor 90 "$python" -m launchlens doctor ;;
     gemma4) profile_of gemma4 280 --model gemma-4-E4B-it ;;
-    gemma4-requests) profile_of gemma4-requests 390 --model gemma-4-E4B-it --osl 5 --concurrency 1,4 \
+    gemma4-requests) profile_of gemma4-requests 450 --model gemma-4-E4B-it --osl 5 --concurrency 1,4 \
       --graph-trace node --trace-steps 4 $(variants eager cudagraph breakable piecewise) ;;
     qwen3) profile_of qwen3 900 --model qwen3-0.6b $(variants "${all_variants[@]}") ;;
     qwen3-backend) profile_of qwen3-backend 390 --model qwen3-0.6b \
@@ -48,7 +54,6 @@ run_part() {
     gemma3n) profile_of gemma3n 390 --model gemma-3n-E4B-it ;;
     gemma3n-altup) timed gemma3n-altup 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_altup.py ;;
     gemma3n-both) timed gemma3n-both 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_both.py ;;
-    wait) wait ;;
     *) echo "no part $1" ;;
   esac
   case $1 in gemma* | qwen*) pack "$1" ;; esac
@@ -63,5 +68,4 @@ for part in "$@"; do
   esac
 done
 wait
-pack all
 ls -la "$out"

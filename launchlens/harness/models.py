@@ -129,10 +129,7 @@ def _read_config(spec: HarnessSpec) -> tuple[Any, str, list[str]]:
                 f"transformers {transformers.__version__} does not know {preset.config_class}.",
                 hint="Install a newer transformers.",
             )
-        notes.append(
-            f"Preset {preset.name}: the language model of {preset.hub_id}, without the vision "
-            "and audio parts a full checkpoint may have."
-        )
+        notes.append(preset.note)
         config = getattr(transformers, preset.config_class)(**preset.config)
         return config, f"preset {preset.name}", notes
     source = preset.hub_id if preset is not None else spec.model
@@ -173,15 +170,7 @@ def _instantiate(spec: HarnessSpec, config: Any, source: str, device: str, dtype
     target = getattr(torch, dtype)
     torch.manual_seed(spec.seed)
     if spec.weights == "pretrained":
-        try:
-            return auto.from_pretrained(
-                source, config=config, dtype=target, device_map={"": device}
-            )
-        except OSError as error:
-            raise HarnessError(
-                f"The weights of {source} cannot be loaded: {_first_line(error)}",
-                hint="Random weights cost the same launches: leave out --weights pretrained.",
-            ) from error
+        return _load(auto, config, source, device, target)
     try:
         with torch.device(device):
             return auto.from_config(config, dtype=target)
@@ -191,6 +180,42 @@ def _instantiate(spec: HarnessSpec, config: Any, source: str, device: str, dtype
         raise HarnessError(
             f"{type(config).__name__} has no model class that generates text."
         ) from error
+
+
+def _load(auto: Any, config: Any, source: str, device: str, dtype: Any) -> Any:
+    """A checkpoint with its own weights, all of them.
+
+    Raises:
+        HarnessError: it cannot be read, or lacks weights the model has.
+    """
+    hint = "Random weights cost the same launches: leave out --weights pretrained."
+    try:
+        module, info = auto.from_pretrained(
+            source,
+            config=config,
+            dtype=dtype,
+            device_map={"": device},
+            ignore_mismatched_sizes=True,  # told below, with the others
+            output_loading_info=True,
+        )
+    except Exception as error:  # safetensors, torch and transformers each raise their own
+        if is_out_of_memory(error):
+            raise
+        raise HarnessError(
+            f"The weights of {source} cannot be loaded: {_first_line(error)}", hint=hint
+        ) from error
+    unfit = {
+        name: f"{name} ({list(has)}, not {list(wants)})"
+        for name, has, wants in info["mismatched_keys"]
+    }
+    absent = [unfit.get(name, name) for name in sorted({*info["missing_keys"], *unfit})]
+    if absent:
+        raise HarnessError(
+            f"The checkpoint {source} lacks {len(absent)} of the model's weights, which would be "
+            f"random: {', '.join(absent[:2])}{', …' if len(absent) > 2 else ''}.",
+            hint=hint,
+        )
+    return module
 
 
 def _apply_patch(spec: HarnessSpec, patch: Callable[[Any], Any], module: Any) -> Any:

@@ -11,6 +11,8 @@ from typing import Any
 
 from launchlens.errors import HarnessError
 
+# Their checkpoints hold more than the text decoder (gemma-3-1b's does not).
+_MULTIMODAL = {"gemma-3n-E2B", "gemma-3n-E4B", "gemma-4-E2B", "gemma-4-E4B", "gemma-3-4b"}
 _SUFFIXES = ("-it", "-instruct", "-chat", "-base", "-pt")
 
 
@@ -36,6 +38,16 @@ class Preset:
     def layers(self) -> int:
         """Number of decoder layers."""
         return int(self.config.get("num_hidden_layers") or self.config["n_layer"])
+
+    @property
+    def note(self) -> str:
+        """What of the published model this is, in a sentence."""
+        if self.name in _MULTIMODAL:
+            return (
+                f"Preset {self.name}: the language model of {self.hub_id}, without its vision "
+                "and audio parts."
+            )
+        return f"Preset {self.name}: the architecture of {self.hub_id}."
 
 
 @cache

@@ -233,7 +233,8 @@ def analysis_sentence(analysis: Analysis) -> str:
     alike = sum(g.phase == group.phase for g in analysis.summary)
     device = "unknown" if group.device is None else str(group.device)
     where = f" (process {group.pid}, device {device}; first of {alike})" if alike > 1 else ""
-    start = f"{plain(analysis.trace.label)}: {launches} launches per {kind}{where}"
+    noun = "launch" if launches == "1" else "launches"
+    start = f"{plain(analysis.trace.label)}: {launches} {noun} per {kind}{where}"
     idle, window = metrics["idle"].median, metrics["window_ns"].median
     if idle is None or window is None:
         took = format_value(metrics["cpu_ns"].median, "ns")

@@ -10,6 +10,7 @@ from pathlib import Path
 import profiled
 import pytest
 from profiled import launchlens, newest_run, one_sentence, query
+from tiny_model import make_checkpoint
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("transformers", reason="needs transformers")
@@ -199,6 +200,35 @@ def test_requests_and_decode_steps(tmp_path):
     )
     assert set(eager) == set(captured) == {1, 4}
     assert all(captured[c]["latency_ns"] < eager[c]["latency_ns"] for c in (1, 4))
+
+
+def test_a_local_checkpoint_with_its_own_weights(tmp_path):
+    make_checkpoint(tmp_path, tmp_path / "my-checkpoint")
+    report, _, _ = profile(
+        tmp_path, "--model", "./my-checkpoint", "--weights", "pretrained", "--isl", "512",
+        "--batch", "4", "--dtype", "float16", "--equivalence", "float32",
+    )  # fmt: skip
+    assert values(report, "launches")[1] == 1
+    found = report["candidates"][0]["facts"]["equivalence"]
+    assert [(e["dtype"], e["identical"]) for e in found] == [("float16", True), ("float32", True)]
+
+
+def test_a_patched_model_is_captured(tmp_path):
+    line = epsilon_line()
+    patch = profiled.ROOT / "docs" / "examples" / "gemma3n_both.py"
+    report, _, _ = profile(
+        tmp_path, "--model", "google/gemma-3n-E2B-it", "--patch", patch, "--layers", "4",
+        "--variant", "eager", "--variant", "cudagraph", "--variant", "breakable",
+    )  # fmt: skip
+    eager, captured, broken = values(report, "launches")
+    assert captured == 1
+    assert 1 < broken < eager
+    report, _, _ = profile(
+        tmp_path, "--model", "google/gemma-3n-E2B-it", "--layers", "4",
+        "--variant", "eager", "--variant", "breakable",
+    )  # fmt: skip
+    failure = report["candidates"][0]["facts"]["failure"]
+    assert failure["source"] == f"modeling_gemma3n.py:{line}"
 
 
 def test_a_step_that_does_not_fit_says_which_variant_and_how_much(tmp_path):

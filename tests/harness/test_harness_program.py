@@ -1,6 +1,8 @@
 """The harness as a real child process on the CPU, with a two-layer model."""
 
+import numpy as np
 import pytest
+from tiny_model import make_checkpoint
 
 from launchlens.harness.equivalence import compare_outputs
 
@@ -47,6 +49,62 @@ def test_the_same_seed_gives_the_same_outputs_in_another_process(tiny_model, run
         ("float32", "prefill", True),
         ("float32", "decode", True),
     ]
+
+
+def test_a_checkpoint_brings_its_own_weights(run_harness, tmp_path):
+    make_checkpoint(tmp_path, tmp_path / "checkpoint")
+    process, result = run_harness(
+        model=str(tmp_path / "checkpoint"), weights="pretrained", osl=3,
+        outputs_path=str(tmp_path / "outputs.npz"),
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr
+    assert result["model"]["weights"] == "pretrained"
+    with np.load(tmp_path / "outputs.npz") as outputs:
+        assert len(outputs.files) == 2
+        for name in outputs.files:
+            logits = outputs[name].reshape(-1, 128)
+            # The last norm divides by the root of 1 + 1e-6.
+            assert logits == pytest.approx(np.tile(np.arange(128.0), (len(logits), 1)), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda w: w.pop("model.norm.weight"), "lacks 1 of the model's weights, which would be"),
+        (
+            lambda w: w.update({"model.norm.weight": w["model.norm.weight"][:32]}),
+            "random: model.norm.weight ([32], not [64])",
+        ),
+    ],
+)
+def test_weights_that_a_checkpoint_lacks_are_named(run_harness, tmp_path, spoil, words):
+    from safetensors import torch as safetensors
+
+    make_checkpoint(tmp_path, tmp_path / "checkpoint")
+    file = tmp_path / "checkpoint" / "model.safetensors"
+    weights = safetensors.load_file(file)
+    spoil(weights)
+    safetensors.save_file({k: v.clone() for k, v in weights.items()}, file, {"format": "pt"})
+    process, result = run_harness(model=str(file.parent), weights="pretrained")
+    assert process.returncode == 1
+    said = result["error"]["message"]
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(None, "no file named model.safetensors"), (b"junk", "header too small")]
+)
+def test_weights_that_cannot_be_read_are_one_sentence(run_harness, tmp_path, content, words):
+    make_checkpoint(tmp_path, tmp_path / "checkpoint")
+    file = tmp_path / "checkpoint" / "model.safetensors"
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    process, result = run_harness(model=str(file.parent), weights="pretrained")
+    assert process.returncode == 1
+    said = result["error"]["message"]
+    assert "cannot be loaded" in said
+    assert words in said
 
 
 def test_traced_steps_are_counted(tiny_model, run_harness):
