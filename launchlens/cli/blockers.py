@@ -30,6 +30,7 @@ from launchlens.cli.profile import (
     IslOption,
     LayersOption,
     PatchOption,
+    RoundsOption,
     RunsOption,
     TextOnlyOption,
     Weights,
@@ -61,6 +62,7 @@ def blockers(
             help="Patch over each line at which a capture fails, and try again until it succeeds."
         ),
     ] = True,
+    rounds: RoundsOption = 1,
     device: DeviceOption = DeviceChoice.auto,
     timeout: Annotated[
         float, typer.Option("--timeout", min=1, help="Seconds for each child process.")
@@ -85,6 +87,11 @@ def blockers(
         )
     if patch is not None and model is None:
         raise UsageError("--patch changes a model's source.", hint="Give it together with --model.")
+    if rounds > 1 and patch is None:
+        raise UsageError(
+            "--rounds repeats the untraced times of a step before and after a patch.",
+            hint="Give it together with --patch.",
+        )
     conditions = parse_conditions(fail_on)
     require_blockers(conditions)
     _check_format(report_format)
@@ -118,6 +125,7 @@ def blockers(
             nsys_args=(),
             stacks=False,
             timeout_s=timeout,
+            rounds=rounds,
         )
         from launchlens.cli.profiling.probing import probe_model
 

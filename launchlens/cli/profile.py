@@ -74,6 +74,12 @@ PatchOption = Annotated[
 DeviceOption = Annotated[
     DeviceChoice, typer.Option("--device", help="cpu traces NVTX ranges only.")
 ]
+RoundsOption = Annotated[
+    int,
+    typer.Option(
+        "--rounds", min=1, help="Processes in which each variant is timed untraced, in turns."
+    ),
+]
 RunsOption = Annotated[
     Path | None, typer.Option("--runs", help="Folder of stored runs.", envvar="LAUNCHLENS_RUNS")
 ]
@@ -110,6 +116,7 @@ def profile(
     steps: Annotated[
         int, typer.Option("--steps", help="Untraced steps to time (at least 20).")
     ] = 20,
+    rounds: RoundsOption = 1,
     trace_steps: Annotated[int, typer.Option("--trace-steps", help="Steps in each trace.")] = 8,
     warmup: Annotated[int, typer.Option("--warmup", min=0, help="Steps before measuring.")] = 5,
     modules: Annotated[
@@ -174,6 +181,7 @@ def profile(
         nsys_args=nsys_arg or (),
         stacks=stacks,
         timeout_s=timeout,
+        rounds=rounds,
     )
     if len(plan.variants) == 1:
         require_values(conditions)

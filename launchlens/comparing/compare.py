@@ -6,15 +6,17 @@ Rooms that render draw from this record and compute no number of their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from launchlens.comparing.differences import find_differences, reader_notes
 from launchlens.comparing.figures import figure_of
 from launchlens.comparing.kernels import kernel_changes
 from launchlens.comparing.metrics import METRICS
+from launchlens.comparing.processes import is_in_doubt
 from launchlens.comparing.rows import mark_failed, metric_row
 from launchlens.comparing.sides import Groups, distinct_labels, pair_groups, short_labels
 from launchlens.errors import UsageError
-from launchlens.model.comparison import Comparison, PhaseComparison, Side, SideInput
+from launchlens.model.comparison import Comparison, PhaseComparison, Row, Side, SideInput
 from launchlens.model.figures import Phase
 
 
@@ -90,7 +92,10 @@ def _phase(sides: Sequence[SideInput], shorts: Sequence[str], groups: Groups) ->
             figure_of(side, group, phase, metric) for side, group in zip(sides, groups, strict=True)
         ]
         if any(stat is not None for stat, _ in stats):
-            rows.append(mark_failed(metric_row(metric, stats, groups), sides))
+            row = mark_failed(metric_row(metric, stats, groups), sides)
+            if metric.name == "untraced_ns":
+                row = _with_doubt(row, sides, groups)
+            rows.append(row)
     return PhaseComparison(
         phase=phase,
         groups=tuple(f"process {g.pid}, device {_shown(g.device)}" if g else "-" for g in groups),
@@ -103,6 +108,17 @@ def _phase(sides: Sequence[SideInput], shorts: Sequence[str], groups: Groups) ->
         ),
         bound=tuple(g.bound if g else None for g in groups),
     )
+
+
+def _with_doubt(row: Row, sides: Sequence[SideInput], groups: Groups) -> Row:
+    """Untraced changes that one process on a side cannot show prove nothing."""
+    cells = [
+        replace(cell, verdict="inconclusive")
+        if index and is_in_doubt(sides[0], sides[index], groups[0], groups[index])
+        else cell
+        for index, cell in enumerate(row.cells)
+    ]
+    return replace(row, cells=tuple(cells))
 
 
 def _shown(device: int | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from launchlens.comparing.processes import process_notes
 from launchlens.comparing.sides import Groups
 from launchlens.model.comparison import Difference, SideInput
 from launchlens.model.figures import Group
@@ -91,6 +92,7 @@ def reader_notes(
         who = [label for own, label in zip(told, labels, strict=True) if note in own]
         everyone = len(who) == len(sides)
         notes.append(note if everyone else f"{', '.join(who)}: {note}")
+    notes += process_notes(sides, labels, pairs)
     if not any(side.facts.untraced for side in sides):
         notes.append(
             "all times are traced: tracing lengthens launch-bound steps most, so idle is "

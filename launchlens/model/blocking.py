@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from launchlens.model.figures import Finding, TraceInfo
+from launchlens.model.figures import Finding, TraceInfo, Verdict
 from launchlens.model.measured import Equivalence
 
 COPY_RULES = ("pageable-htod", "dtoh-sync", "slow-pinned-htod")
@@ -48,7 +48,8 @@ class CaptureAttempt:
 class PatchEffect:
     """What a source change brought: untraced medians, outputs beside those of the unpatched step.
 
-    ``untraced_ns`` by name ("eager", "eager, patched", "cudagraph, patched"). ``gone`` are the
+    ``untraced_ns`` by name ("eager", "eager, patched", "cudagraph, patched"), with a verdict for
+    each beside "eager", and the same by process where there was more than one. ``gone`` are the
     findings of the unpatched step that the patched one no longer has.
     """
 
@@ -56,6 +57,8 @@ class PatchEffect:
     gone: tuple[Finding, ...]
     untraced_ns: dict[str, int]
     equivalence: dict[str, tuple[Equivalence, ...]]
+    untraced_verdicts: dict[str, Verdict] = field(default_factory=dict)
+    untraced_processes_ns: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,16 @@ from launchlens.model.figures import Phase, Stat
 
 @dataclass(frozen=True, slots=True)
 class Untraced:
-    """A variant's steps timed with no profiler attached, synchronized. ``phase`` as in steps."""
+    """A variant's steps timed with no profiler attached, synchronized. ``phase`` as in steps.
+
+    ``processes_ns``: the median in each process, where it was timed in more than one. ``wall_ns``
+    is then their median with the interval of that, so that it covers how processes differ.
+    """
 
     phase: Phase
     wall_ns: Stat
     samples_ns: tuple[int, ...] = ()
+    processes_ns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

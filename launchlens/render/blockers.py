@@ -13,6 +13,7 @@ from launchlens.model.figures import Finding
 from launchlens.render.format import (
     format_ns,
     format_value,
+    format_verdict,
     markdown_text,
     plain,
 )
@@ -161,14 +162,33 @@ def effect_lines(effect: PatchEffect) -> list[str]:
         else "The patch takes none of the findings away."
     ]
     if effect.untraced_ns:
-        base = effect.untraced_ns.get("eager")
-        for name, ns in effect.untraced_ns.items():
-            factor = f" ({base / ns:.2f}×)" if base and name != "eager" else ""
-            lines.append(f"  step, untraced, {name}: {format_ns(ns)}{factor}")
+        lines += _untraced_lines(effect)
     for name, results in effect.equivalence.items():
         said = "; ".join(describe_equivalence(e) for e in results)
         lines.append(f"  outputs of {name} beside unpatched eager: {said}")
     return lines
+
+
+def _untraced_lines(effect: PatchEffect) -> Iterator[str]:
+    """Untraced steps: by how much they are shorter, and whether that can be told."""
+    base = effect.untraced_ns.get("eager")
+    for name, ns in effect.untraced_ns.items():
+        said = []
+        if base and name != "eager":
+            verdict = effect.untraced_verdicts.get(name, "unknown")
+            told = {"better": "", "worse": ""}.get(verdict, f", {format_verdict(verdict)}")
+            said.append(f"{base / ns:.2f}×{told}")
+        if processes := effect.untraced_processes_ns.get(name):
+            span = f"{format_ns(min(processes))} to {format_ns(max(processes))}"
+            said.append(f"{len(processes)} processes, {span}")
+        yield f"  step, untraced, {name}: {format_ns(ns)}" + (
+            f" ({'; '.join(said)})" if said else ""
+        )
+    if "inconclusive" in effect.untraced_verdicts.values() and not effect.untraced_processes_ns:
+        yield (
+            "  inconclusive: launch-bound steps differ by as much between processes, and each ran "
+            "in one; --rounds 3 times each in three"
+        )
 
 
 def render_blockers_markdown(report: BlockerReport) -> str:

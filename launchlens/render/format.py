@@ -200,6 +200,13 @@ def _sentence(
 _TRACED = {"window_ns": "step", "cpu_ns": "range on the CPU"}
 
 
+def phase_title(comparison: Comparison, phase: PhaseComparison) -> tuple[str, str]:
+    """The phase, and what tells it from others of that name: processes and devices, or nothing."""
+    if sum(p.phase == phase.phase for p in comparison.phases) == 1:
+        return phase.phase, ""
+    return phase.phase, f"({joined([g for g in phase.groups if g != '-'] or ['-'])})"
+
+
 def _is_known(row: Row, index: int) -> bool:
     """Whether there is a figure of either side, so that an arrow says something."""
     return any(row.cells[i].value is not None for i in {0, index})
@@ -221,7 +228,9 @@ def _speedup(row: Row, index: int) -> str:
     if not before or not after or not index:
         return ""
     factor = before / after
-    return f" ({_digits(factor)}× faster)" if factor >= 1 else f" ({_digits(1 / factor)}× slower)"
+    said = f"{_digits(factor)}× faster" if factor >= 1 else f"{_digits(1 / factor)}× slower"
+    doubt = ", inconclusive" if row.cells[index].verdict == "inconclusive" else ""
+    return f" ({said}{doubt})"
 
 
 def analysis_sentence(analysis: Analysis) -> str:

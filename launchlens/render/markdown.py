@@ -20,6 +20,7 @@ from launchlens.render.format import (
     joined,
     markdown_code,
     markdown_text,
+    phase_title,
     sentences,
 )
 from launchlens.render.provenance import analysis_provenance, comparison_provenance
@@ -48,8 +49,8 @@ def render_comparison_markdown(comparison: Comparison) -> str:
     blocks = [*(markdown_text(s, _LONG) for s in sentences(comparison))]
     for phase in comparison.phases:
         if len(comparison.phases) > 1:
-            groups = joined([g for g in phase.groups if g != "-"] or ["-"])
-            blocks.append(f"**{phase.phase}** ({groups})")
+            name, groups = phase_title(comparison, phase)
+            blocks.append(f"**{name}** {groups}".rstrip())
         blocks.append(metric_table(comparison, phase))
     blocks += [requests_table(comparison), _equivalence(comparison), findings_list(comparison)]
     blocks += cautions(comparison)

@@ -24,6 +24,7 @@ from launchlens.render.format import (
     format_verdict,
     gap_bin_label,
     joined,
+    phase_title,
     plain,
     sentences,
 )
@@ -47,10 +48,17 @@ def render_comparison(
     """
     parts: list[RenderableType] = [Text(s, style="bold") for s in sentences(comparison)]
     for phase in comparison.phases:
-        parts += ["", _phase_heading(phase)] if len(comparison.phases) > 1 else [""]
+        parts += (
+            ["", Text(" ".join(phase_title(comparison, phase)), style="bold")]
+            if len(comparison.phases) > 1
+            else [""]
+        )
         table = _metric_table(comparison, phase, verbose=verbose, width=width)
-        narrow = not fits(table, width)
-        parts += _metric_lines(comparison, phase, verbose=verbose) if narrow else [table]
+        if fits(table, width):
+            parts.append(table)
+        else:
+            turned = _turned_tables(comparison, phase, verbose=verbose, width=width)
+            parts += turned or _metric_lines(comparison, phase, verbose=verbose)
         parts += _row_notes(phase.rows, verbose=verbose)
         parts += [] if verbose else _kernel_counts(phase)
     parts += _requests(comparison)
@@ -61,11 +69,6 @@ def render_comparison(
     if verbose:
         parts += _details(comparison)
     return to_text(parts, width=width, color=color)
-
-
-def _phase_heading(phase: PhaseComparison) -> Text:
-    groups = joined([g for g in phase.groups if g != "-"] or ["-"])
-    return Text(f"{phase.phase} ({groups})", style="bold")
 
 
 def shown_rows(phase: PhaseComparison, *, verbose: bool) -> list[Row]:
@@ -107,6 +110,52 @@ def _metric_table(
             cells.append(Text(said, style=_COLOURS.get(cell.verdict, "")))
         table.add_row(Text(row.title), *cells)
     return table
+
+
+def _turned_tables(
+    comparison: Comparison, phase: PhaseComparison, *, verbose: bool, width: int
+) -> list[RenderableType]:
+    """Many sides: a line for each, in as many tables as the metrics need; none if too narrow."""
+    tables: list[RenderableType] = []
+    rows = shown_rows(phase, verbose=verbose)
+    while rows:
+        taken = next(
+            (n for n in range(len(rows), 1, -1) if fits(_turned(comparison, rows[:n]), width)), 0
+        )
+        if not taken:
+            return []
+        tables += (
+            ["", _turned(comparison, rows[:taken])]
+            if tables
+            else [_turned(comparison, rows[:taken])]
+        )
+        rows = rows[taken:]
+    return tables
+
+
+def _turned(comparison: Comparison, rows: Sequence[Row]) -> Table:
+    table = new_table("variant", *(row.title for row in rows))
+    table.columns[0].no_wrap = True
+    for column, row in zip(table.columns[1:], rows, strict=True):
+        column.header = Text(_two_lines(row.title))
+    for index, side in enumerate(comparison.sides):
+        cells = [
+            Text(
+                format_cell(row, row.cells[index]), style=_COLOURS.get(row.cells[index].verdict, "")
+            )
+            for row in rows
+        ]
+        table.add_row(Text(plain(side.short)), *cells)
+    return table
+
+
+def _two_lines(title: str) -> str:
+    """A title broken where its lines are most alike."""
+    breaks = [i for i, c in enumerate(title) if c == " "]
+    if not breaks:
+        return title
+    middle = min(breaks, key=lambda i: max(i, len(title) - i - 1))
+    return f"{title[:middle]}\n{title[middle + 1 :]}"
 
 
 def _metric_lines(

@@ -84,4 +84,4 @@ def _least_width(column: Column, index: int) -> int:
         return least
     cells = (column.header, *column.cells)
     texts = (cell.plain if isinstance(cell, Text) else str(cell) for cell in cells)
-    return max(least, *(cell_len(text) for text in texts))
+    return max(least, *(cell_len(line) for text in texts for line in text.split("\n")))

@@ -57,6 +57,7 @@ def run(home):
         home, *CPU, "--model", "./tiny-qwen3", "--layers", "1", "--osl", "3",
         "--concurrency", "1,2", "--patch", "fix.py", "--modules", "--trace-steps", "3",
         "--variant", "cudagraph", "--variant", "eager", "--variant", "my_variant:prepare",
+        "--rounds", "2",
     )  # fmt: skip
     assert process.returncode == 0, process.stderr
     return process, *newest_run(home)
@@ -81,7 +82,10 @@ class TestWholeWay:
         start = "tiny-qwen3 (1 of 2 layers)-eager → my_variant:prepare: "
         assert start in lines
         sentence = lines.partition(start)[2][:200]
-        assert re.match(r"step .* untraced \(.*× (faster|slower)\); launches per prefill", sentence)
+        assert re.match(
+            r"step .* untraced \(.*× (faster|slower)(, inconclusive)?\); launches per prefill",
+            sentence,
+        )
         assert "GPU idle unknown" in sentence
 
     def test_steps_are_found_in_the_trace(self, run, compared):
@@ -104,12 +108,29 @@ class TestWholeWay:
         assert any("no CUDA API calls" in note for note in compared["notes"])
 
     def test_untraced_times_are_those_that_the_child_took(self, run, compared):
-        result = json.loads((run[1] / "results" / "eager.time.json").read_text())
-        samples = sorted(result["steps"]["prefill"]["samples_ns"])
-        assert len(samples) == 20
-        median = (samples[9] + samples[10]) / 2
+        medians = []
+        for file in ("eager.time.json", "eager.time-2.json"):
+            result = json.loads((run[1] / "results" / file).read_text())
+            samples = sorted(result["steps"]["prefill"]["samples_ns"])
+            assert len(samples) == 20
+            medians.append((samples[9] + samples[10]) / 2)
         rows = {row["metric"]: row["cells"] for row in compared["phases"][0]["rows"]}
-        assert rows["untraced_ns"][0]["value"] == pytest.approx(median, abs=1)
+        cell = rows["untraced_ns"][0]
+        assert cell["value"] == pytest.approx(sum(medians) / 2, abs=2)
+        assert (cell["ci_low"], cell["ci_high"]) == pytest.approx(sorted(medians), abs=1)
+        facts = compared["baseline"]["facts"]["untraced"][0]
+        assert facts["processes_ns"] == pytest.approx(medians, abs=1)
+
+    def test_sides_take_turns(self, run):
+        told = re.findall(r"\] (.*?): \d+\.\d s", run[0].stderr)
+        assert [t for t in told if t.endswith("untraced") or "round" in t] == [
+            "cudagraph: untraced",
+            "eager: untraced",
+            "my_variant:prepare: untraced",
+            "eager: untraced, round 2",
+            "my_variant:prepare: untraced, round 2",
+        ]
+        assert "processes, which took turns" in " ".join(run[0].stdout.split())
 
     def test_what_cannot_be_captured_is_shown_as_failed(self, run):
         process, _, document = run
@@ -184,6 +205,8 @@ class TestWholeWay:
             "eager: none",
             "my_variant:prepare: untraced",
             "my_variant:prepare: none",
+            "eager: untraced-2",
+            "my_variant:prepare: untraced-2",
         ]
         assert commands["eager: none"][:2] == [commands["eager: none"][0], "profile"]
         assert "--trace=nvtx" in commands["eager: none"]

@@ -140,3 +140,27 @@ def test_verbose_lists_kernels_intervals_gaps_and_provenance(analyses):
     ):
         assert words in long
         assert words not in short
+
+
+@pytest.mark.parametrize("width", [70, 80])
+def test_many_sides_have_a_line_each(width):
+    variants = [
+        "eager",
+        "compile-cudagraphs-backend",
+        "compile",
+        "cudagraph",
+        "breakable",
+        "piecewise",
+    ]
+    files = [f"profile-qwen3-0.6b-{v}.node" for v in variants]
+    sides = [SideInput(f"q-{v}", a) for v, a in zip(variants, load(*files), strict=True)]
+    report = render_comparison(compare(sides), width=width)
+    assert max(cell_len(line) for line in report.splitlines()) <= width
+    # Launches as the cards' own SQL counts them.
+    for variant, launches in zip(variants, (1569, 1, 468, 1, 197, 197), strict=True):
+        assert re.search(rf"^{variant} +{launches}( |$)", report, re.MULTILINE), variant
+
+
+def test_in_a_terminal_too_narrow_for_lines_there_is_a_block_for_each_metric(analyses):
+    report = render_comparison(compared(analyses), width=40)
+    assert "\nlaunches per step\n" in report

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from launchlens.cli.inputs import Choices, Loaded, load
-from launchlens.cli.profiling.gather import equivalence_of, facts_of, failure_of, read_result
+from launchlens.cli.profiling.gather import (
+    equivalence_of,
+    facts_of,
+    failure_of,
+    read_result,
+    untraced_of,
+)
 from launchlens.cli.profiling.plan import BUILT_IN, Plan, child_command
 from launchlens.cli.profiling.progress import Progress
 from launchlens.cli.sides import LoadedSide, variant_label
@@ -38,6 +45,7 @@ class Outcome:
     traces: dict[str, Loaded] = field(default_factory=dict)
     files: dict[str, Path] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
+    again: list[dict[str, Any]] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -110,6 +118,7 @@ class Execution:
             self.save(outcome)
             if outcome.unbuilt and baseline is None:
                 break
+        take_turns([(self, outcome) for outcome in outcomes], self._plan.rounds)
         self._explain_failure(outcomes)
         measured = next((o for o in outcomes if o.traces), outcomes[0])
         if measured is not outcomes[0]:
@@ -121,7 +130,7 @@ class Execution:
         outcome = self.time_variant(variant)
         kinds = self._plan.trace_kinds(variant)
         if outcome.status != "ok":
-            self._progress.skip(len(kinds))
+            self._progress.skip(len(kinds) + self._plan.rounds - 1)
             return outcome
         self.save(outcome)  # if the run is killed now, its untraced times are kept
         for done, kind in enumerate(kinds, 1):
@@ -147,7 +156,7 @@ class Execution:
         """One variant with no profiler in the process."""
         spec = self._plan.time_spec(variant, self._run.results)
         with self._progress.stage(f"{self._name(variant)}: untraced"):
-            result, log = self._run_untraced(variant, spec)
+            result, log = self._run_untraced(variant, spec, 1)
         facts = replace(
             facts_of(result, command=own_command(), versions=self._versions), commit=self._commit
         )
@@ -160,6 +169,24 @@ class Execution:
         assert failure is not None
         self._progress.say(f"{name} {failure.words}: {failure.error_line}")
         return Outcome(name, status, replace(facts, failure=failure), stem, result=result)
+
+    def time_again(self, outcome: Outcome, turn: int) -> None:
+        """One more process for the untraced times of a variant; they are pooled with the others."""
+        variant = outcome.facts.variant
+        assert variant is not None
+        spec = self._plan.time_spec(variant, self._run.results, turn)
+        with self._progress.stage(f"{outcome.variant}: untraced, round {turn}"):
+            result, log = self._run_untraced(variant, spec, turn)
+        failure = failure_of(result, log)
+        if failure is not None:
+            self._progress.say(
+                f"{outcome.variant}, round {turn}, {failure.words}: {failure.error_line}"
+            )
+            return
+        outcome.again.append(result)
+        untraced = untraced_of(outcome.result, *outcome.again)
+        outcome.facts = replace(outcome.facts, untraced=untraced)
+        self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
 
     def trace_variant(self, variant: str) -> Outcome:
         """One variant under nsys alone, where untraced times are not wanted."""
@@ -194,12 +221,15 @@ class Execution:
         failed.findings = findings_with(eager.counts, attempt)
         self._run.save_findings(failed.variant, failed.findings)
 
-    def _run_untraced(self, variant: str, spec: HarnessSpec) -> tuple[dict[str, Any], Path]:
+    def _run_untraced(
+        self, variant: str, spec: HarnessSpec, turn: int
+    ) -> tuple[dict[str, Any], Path]:
         from launchlens.capture import describe_exit, last_line, run_plain
 
-        log = self._run.logs / f"{self._plan.stem(variant)}.untraced.log"
+        which = "untraced" if turn == 1 else f"untraced-{turn}"
+        log = self._run.logs / f"{self._plan.stem(variant)}.{which}.log"
         program = child_command(self._write_spec(spec))
-        self._run.record_command(f"{self._name(variant)}: untraced", program)
+        self._run.record_command(f"{self._name(variant)}: {which}", program)
         try:
             code = run_plain(program, log=log, timeout_s=self._plan.timeout_s)
         except CaptureError as error:
@@ -273,6 +303,18 @@ class Execution:
         path = Path(spec.result_path).with_suffix(".spec.json")
         path.write_text(spec.to_json(), "utf-8")
         return path
+
+
+def take_turns(timed: Sequence[tuple[Execution, Outcome]], rounds: int) -> None:
+    """Further processes for each outcome that has untraced times: A B A B, not A A B B.
+
+    A launch-bound step's time differs between processes by more than within one, and drifts with
+    the machine; in turns both sides see the same.
+    """
+    for turn in range(2, rounds + 1):
+        for execution, outcome in timed:
+            if outcome.facts.untraced:
+                execution.time_again(outcome, turn)
 
 
 def own_command() -> str:

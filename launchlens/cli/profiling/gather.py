@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,19 +81,29 @@ def notes_of(result: Result) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def untraced_of(result: Result) -> tuple[Untraced, ...]:
-    """Step times with no profiler in the process, by phase."""
+def untraced_of(*results: Result) -> tuple[Untraced, ...]:
+    """Step times with no profiler in the process, by phase, of one process or of several."""
+    samples: dict[str, list[list[int]]] = {}
+    for result in results:
+        for phase, timed in (result.get("steps") or {}).items():
+            if timed.get("samples_ns"):
+                samples.setdefault(phase, []).append(timed["samples_ns"])
+    return tuple(_untraced(_PHASES.get(p, "unknown"), by) for p, by in samples.items())
+
+
+def _untraced(phase: Phase, by_process: list[list[int]]) -> Untraced:
+    """Steps of one process are alike in what the processes differ in: its median counts once."""
     from launchlens.metrics.statistics import describe
 
-    return tuple(
-        Untraced(
-            _PHASES.get(phase, "unknown"),
-            describe(timed["samples_ns"], "ns"),
-            tuple(timed["samples_ns"]),
-        )
-        for phase, timed in (result.get("steps") or {}).items()
-        if timed.get("samples_ns")
-    )
+    everything = [ns for samples in by_process for ns in samples]
+    steps = describe(everything, "ns")
+    if len(by_process) == 1:
+        return Untraced(phase, steps, tuple(everything))
+    medians = [describe(samples, "ns").median for samples in by_process]
+    centre = describe(medians, "ns")
+    wall = replace(steps, median=centre.median, ci_low=centre.ci_low, ci_high=centre.ci_high)
+    known = tuple(int(m) for m in medians if m is not None)
+    return Untraced(phase, wall, tuple(everything), known)
 
 
 def requests_of(result: Result) -> tuple[RequestFigures, ...]:

@@ -49,6 +49,7 @@ class Plan:
         nsys_args: passed on to nsys profile.
         stacks: record call stacks of synchronizing calls.
         timeout_s: limit for each child.
+        rounds: processes in which each variant is timed, in turn with the others.
         suffix: added to variants' names in the run ("-patched"), so that files stay apart.
     """
 
@@ -60,11 +61,24 @@ class Plan:
     nsys_args: tuple[str, ...] = ()
     stacks: bool = False
     timeout_s: float = 900.0
+    rounds: int = 1
     suffix: str = ""
 
-    def time_spec(self, variant: str, results: Path) -> HarnessSpec:
-        """Spec of the child that times a variant with no profiler around it."""
+    def time_spec(self, variant: str, results: Path, turn: int = 1) -> HarnessSpec:
+        """Spec of the child that times a variant with no profiler around it.
+
+        Only the first turn's child saves outputs and times requests.
+        """
         stem = self.stem(variant)
+        if turn > 1:
+            first = self.time_spec(variant, results)
+            return replace(
+                first,
+                result_path=str(results / f"{stem}.time-{turn}.json"),
+                outputs_path=None,
+                equivalence_dtypes=(),
+                concurrency=(),
+            )
         return replace(
             self.spec,
             variant=variant,
@@ -111,12 +125,13 @@ class Plan:
             "nsys_args": list(self.nsys_args),
             "stacks": self.stacks,
             "timeout_s": self.timeout_s,
+            "rounds": self.rounds,
         }
 
     @property
     def children(self) -> int:
         """Child processes the whole run starts, if no variant fails."""
-        return sum(1 + len(self.trace_kinds(v)) for v in self.variants)
+        return sum(self.rounds + len(self.trace_kinds(v)) for v in self.variants)
 
 
 def make_plan(
@@ -129,6 +144,7 @@ def make_plan(
     nsys_args: Sequence[str],
     stacks: bool,
     timeout_s: float,
+    rounds: int = 1,
 ) -> Plan:
     """Check what the user asked for before anything heavy starts.
 
@@ -141,6 +157,7 @@ def make_plan(
         nsys_args: passed on to nsys profile.
         stacks: record call stacks of synchronizing calls.
         timeout_s: limit for each child.
+        rounds: processes in which each variant is timed.
 
     Raises:
         UsageError: an unknown variant; too few steps.
@@ -163,7 +180,9 @@ def make_plan(
         )
     where = choose_device(device)
     chosen = tuple(dict.fromkeys(variants or DEFAULT_VARIANTS[where]))
-    return Plan(spec, chosen, trace_steps, graph_trace, where, tuple(nsys_args), stacks, timeout_s)
+    return Plan(
+        spec, chosen, trace_steps, graph_trace, where, tuple(nsys_args), stacks, timeout_s, rounds
+    )
 
 
 def choose_device(wanted: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from launchlens.cli.profiling.blocking import attempt_record, findings_with, try_capture
-from launchlens.cli.profiling.execute import Execution, Outcome
+from launchlens.cli.profiling.execute import Execution, Outcome, take_turns
 from launchlens.cli.profiling.gather import equivalence_of
 from launchlens.cli.profiling.progress import Progress
 from launchlens.cli.sides import model_label
@@ -68,7 +68,10 @@ def probe_model(
                 after.save(captured)
                 outcomes["cudagraph, patched"] = captured
             else:
-                progress.skip(1)
+                progress.skip(plan.rounds)
+            take_turns(
+                [(before if o is eager else after, o) for o in outcomes.values()], plan.rounds
+            )
             report = replace(
                 report,
                 patched=patched,
@@ -82,7 +85,7 @@ def probe_model(
 def _stages(plan: Plan, patch: Path | None) -> int:
     if plan.device == "cpu":
         return 2 if patch else 1
-    return 7 if patch else 2
+    return 4 + 3 * plan.rounds if patch else 2
 
 
 def _probe(
@@ -155,11 +158,16 @@ def _effect(
     outcomes: dict[str, Outcome],
     run: RunFolder,
 ) -> PatchEffect:
+    from launchlens.comparing.processes import judge_untraced
+
+    timed = {name: o.facts.untraced[0] for name, o in outcomes.items() if o.facts.untraced}
     untraced = {
-        name: int(timed.wall_ns.median)
-        for name, outcome in outcomes.items()
-        for timed in outcome.facts.untraced[:1]
-        if timed.wall_ns.median is not None
+        name: int(u.wall_ns.median) for name, u in timed.items() if u.wall_ns.median is not None
+    }
+    verdicts = {
+        name: judge_untraced(timed["eager"], u)
+        for name, u in timed.items()
+        if name != "eager" and "eager" in timed
     }
     baseline = run.results / "eager.outputs.npz"
     equivalence = {
@@ -167,9 +175,9 @@ def _effect(
         for name, outcome in outcomes.items()
         if name != "eager"
     }
-    return PatchEffect(
-        patch.name, find_gone(before.findings, after.findings), untraced, equivalence
-    )
+    processes = {name: u.processes_ns for name, u in timed.items() if u.processes_ns}
+    gone = find_gone(before.findings, after.findings)
+    return PatchEffect(patch.name, gone, untraced, equivalence, verdicts, processes)
 
 
 def find_gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that needs a real GPU, in one go: tests, profiles of all variants, blocker programs.
-# usage: benchmarks/gpu_session.sh OUT PART[+]...
-# parts of a session: see run_part below.
+# usage: benchmarks/gpu.sh OUT PART[+]...
+# Parts: see run_part below.
 # OUT receives logs and, for each part that profiles, its run folders (without .nsys-rep and
 # outputs) as runs-PART.tar.xz.
 # NSYS may name the nsys to use; PYTHON the interpreter (default python3); PYTEST_ARGS goes to the
