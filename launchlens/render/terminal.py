@@ -118,19 +118,15 @@ def _turned_tables(
     """Many sides: a line for each, in as many tables as the metrics need; none if too narrow."""
     tables: list[RenderableType] = []
     rows = shown_rows(phase, verbose=verbose)
+    if not fits(_turned(comparison, rows[:2]), width):
+        return []
     while rows:
-        taken = next(
-            (n for n in range(len(rows), 1, -1) if fits(_turned(comparison, rows[:n]), width)), 0
-        )
-        if not taken:
-            return []
-        tables += (
-            ["", _turned(comparison, rows[:taken])]
-            if tables
-            else [_turned(comparison, rows[:taken])]
-        )
+        taken = len(rows)
+        while taken > 1 and not fits(_turned(comparison, rows[:taken]), width):
+            taken -= 1
+        tables += ["", _turned(comparison, rows[:taken])]
         rows = rows[taken:]
-    return tables
+    return tables[1:]
 
 
 def _turned(comparison: Comparison, rows: Sequence[Row]) -> Table:
