@@ -33,6 +33,7 @@ from launchlens.render.terminal_tables import fits, new_table, to_text
 
 _COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
 _TOP = 10
+_MANY = 4  # sides: their changes and verdicts would fill screens
 
 
 def render_comparison(
@@ -115,10 +116,10 @@ def _metric_table(
 def _turned_tables(
     comparison: Comparison, phase: PhaseComparison, *, verbose: bool, width: int
 ) -> list[RenderableType]:
-    """Many sides: a line for each, in as many tables as the metrics need; none if too narrow."""
+    """Many sides: a line for each, in as many tables as the metrics need. Few, or too narrow: none."""
     tables: list[RenderableType] = []
     rows = shown_rows(phase, verbose=verbose)
-    if not fits(_turned(comparison, rows[:2]), width):
+    if len(comparison.sides) < _MANY or not fits(_turned(comparison, rows[:2]), width):
         return []
     while rows:
         taken = len(rows)

@@ -159,8 +159,3 @@ def test_many_sides_have_a_line_each(width):
     # Launches as the cards' own SQL counts them.
     for variant, launches in zip(variants, (1569, 1, 468, 1, 197, 197), strict=True):
         assert re.search(rf"^{variant} +{launches}( |$)", report, re.MULTILINE), variant
-
-
-def test_in_a_terminal_too_narrow_for_lines_there_is_a_block_for_each_metric(analyses):
-    report = render_comparison(compared(analyses), width=40)
-    assert "\nlaunches per step\n" in report
