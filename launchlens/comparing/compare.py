@@ -14,7 +14,13 @@ from launchlens.comparing.kernels import kernel_changes
 from launchlens.comparing.metrics import METRICS
 from launchlens.comparing.processes import is_in_doubt
 from launchlens.comparing.rows import mark_failed, metric_row
-from launchlens.comparing.sides import Groups, distinct_labels, pair_groups, short_labels
+from launchlens.comparing.sides import (
+    Groups,
+    distinct_labels,
+    pair_groups,
+    short_labels,
+    untraced_phases,
+)
 from launchlens.errors import UsageError
 from launchlens.model.comparison import Comparison, PhaseComparison, Row, Side, SideInput
 from launchlens.model.figures import Phase
@@ -52,7 +58,11 @@ def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Compari
     labels = distinct_labels(sides)
     shorts = short_labels(labels)
     pairs = pair_groups(sides)
-    phases = tuple(_phase(sides, shorts, groups) for groups in pairs)
+    phases = tuple(
+        _phase(sides, shorts, groups, phase)
+        for groups in pairs
+        for phase in ([None] if any(groups) else untraced_phases(sides))
+    )
     reported = [
         _side(s, label, short, pairs, i)
         for i, (s, label, short) in enumerate(zip(sides, labels, shorts, strict=True))
@@ -84,8 +94,11 @@ def _side(side: SideInput, label: str, short: str, pairs: Sequence[Groups], inde
     )
 
 
-def _phase(sides: Sequence[SideInput], shorts: Sequence[str], groups: Groups) -> PhaseComparison:
-    phase: Phase = next((g.phase for g in groups if g), "unknown")
+def _phase(
+    sides: Sequence[SideInput], shorts: Sequence[str], groups: Groups, untraced: Phase | None
+) -> PhaseComparison:
+    """One phase's rows; without any trace those of the phase that was timed ``untraced``."""
+    phase: Phase = next((g.phase for g in groups if g), untraced or "unknown")
     rows = []
     for metric in METRICS:
         stats = [

@@ -47,6 +47,12 @@ def pair_groups(sides: Sequence[SideInput]) -> list[Groups]:
     return pairs or [tuple(None for _ in sides)]
 
 
+def untraced_phases(sides: Sequence[SideInput]) -> list[Phase]:
+    """Phases that any side was timed in, where no side has a trace to tell them; at least one."""
+    timed = dict.fromkeys(u.phase for side in sides for u in side.facts.untraced)
+    return list(timed) or ["unknown"]
+
+
 def timing_group(side: SideInput, group: Group) -> Group | None:
     """The group of the whole-graph trace that corresponds to ``group``."""
     assert side.analysis is not None

@@ -116,7 +116,7 @@ def _metric_table(
 def _turned_tables(
     comparison: Comparison, phase: PhaseComparison, *, verbose: bool, width: int
 ) -> list[RenderableType]:
-    """Many sides: a line for each, in as many tables as the metrics need. Few, or too narrow: none."""
+    """Many sides: a line for each, in as many tables as it needs. Few, or too narrow: none."""
     tables: list[RenderableType] = []
     rows = shown_rows(phase, verbose=verbose)
     if len(comparison.sides) < _MANY or not fits(_turned(comparison, rows[:2]), width):

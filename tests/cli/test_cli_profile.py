@@ -255,6 +255,22 @@ class TestWholeWay:
         assert facts["failure"]["during"] == "trace"
         assert facts["untraced"][0]["wall_ns"]["median"] > 0
 
+    def test_variants_that_nsys_cannot_trace_are_compared_untraced(self, home):
+        done = launchlens(
+            home, *CPU, "--model", "./tiny-qwen3", "--variant", "eager",
+            "--variant", "my_variant:prepare", "--nsys-arg=--frobnicate",
+        )  # fmt: skip
+        assert done.returncode == 1
+        last = done.stderr.strip().splitlines()[-1]
+        assert last.startswith("launchlens: eager could not be traced: nsys ended with exit code 1")
+        first = done.stdout.splitlines()[0]
+        assert re.match(r"tiny-qwen3-eager → my_variant:prepare: step .* untraced", first)
+        assert "launches" not in done.stdout
+        assert "! tiny-qwen3-my_variant:prepare could not be traced" in done.stdout
+        folder, document = newest_run(home)
+        assert document["status"] == "failed"
+        assert (folder / "report.md").read_text().splitlines()[0].startswith("tiny-qwen3-eager →")
+
     def test_a_variant_that_takes_too_long_does_not_take_the_others_with_it(self, home):
         (home / "slow.py").write_text("import time\n\n\ndef prepare(*_):\n    time.sleep(600)\n")
         done = launchlens(

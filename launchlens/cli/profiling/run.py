@@ -45,7 +45,7 @@ def run_profile(
 
     Raises:
         CaptureError: no nsys.
-        HarnessError: no variant could be traced.
+        HarnessError: no variant could be traced; untraced times of several are reported before.
         StoreError: the run's folder cannot be written.
     """
     from launchlens.capture import find_nsys
@@ -70,7 +70,9 @@ def run_profile(
         telling_where(run),
     ):
         outcomes = Execution(plan, run, found, progress, commit).run_variants()
-        _require_something(outcomes)
+        untraced = _nothing_traced(outcomes)
+        if untraced and sum(bool(o.facts.untraced) for o in outcomes) < _COMPARABLE:
+            raise untraced
         title = plan.spec.model.rstrip("/").rpartition("/")[2]
         sides = [outcome.side(title) for outcome in outcomes]
         wanted = asks_for_blockers(conditions)
@@ -82,6 +84,8 @@ def run_profile(
         markdown = render_report(comparison, sides, Format.markdown, None, verbose=False)
         (run.folder / "report.md").write_text(markdown, "utf-8")
         write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
+        if untraced:
+            raise untraced
     sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
     check_comparison(conditions, comparison)
 
@@ -110,16 +114,15 @@ def describe_environment(nsys: Nsys) -> tuple[dict[str, Any], str | None]:
     return environment, state.commit[:12] + (" (dirty)" if state.dirty else "")
 
 
-def _require_something(outcomes: list[Outcome]) -> None:
-    """A run of which nothing could be traced has no report.
+_COMPARABLE = 2  # variants with untraced times
 
-    Raises:
-        HarnessError: every variant failed; the first failure is told.
-    """
+
+def _nothing_traced(outcomes: list[Outcome]) -> HarnessError | None:
+    """The first failure of a run of which nothing could be traced: it answers half at most."""
     if any(outcome.traces for outcome in outcomes):
-        return
+        return None
     variant, failure = next((o.variant, o.facts.failure) for o in outcomes if o.facts.failure)
     assert failure is not None
     said = failure.error_line if failure.error_line.endswith(".") else f"{failure.error_line}."
     hint = failure.hint or (f"The program's output is in {failure.log}." if failure.log else None)
-    raise HarnessError(f"{variant} {failure.words}: {said}", hint=hint)
+    return HarnessError(f"{variant} {failure.words}: {said}", hint=hint)
