@@ -127,6 +127,8 @@ def blockers(
             timeout_s=timeout,
             rounds=rounds,
         )
+        if rounds > 1 and plan.device == "cpu":
+            raise UsageError("--rounds times steps, which blockers does on a GPU only.")
         from launchlens.cli.profiling.probing import probe_model
 
         report = probe_model(plan, patch, nsys, runs)

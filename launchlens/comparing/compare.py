@@ -12,7 +12,7 @@ from launchlens.comparing.differences import find_differences, reader_notes
 from launchlens.comparing.figures import figure_of
 from launchlens.comparing.kernels import kernel_changes
 from launchlens.comparing.metrics import METRICS
-from launchlens.comparing.processes import is_in_doubt
+from launchlens.comparing.processes import IN_DOUBT, is_in_doubt
 from launchlens.comparing.rows import mark_failed, metric_row
 from launchlens.comparing.sides import (
     Groups,
@@ -106,7 +106,7 @@ def _phase(
         ]
         if any(stat is not None for stat, _ in stats):
             row = mark_failed(metric_row(metric, stats, groups), sides)
-            if metric.name == "untraced_ns":
+            if metric.name in ("untraced_ns", "idle_corrected"):
                 row = _with_doubt(row, sides, groups)
             rows.append(row)
     return PhaseComparison(
@@ -126,8 +126,10 @@ def _phase(
 def _with_doubt(row: Row, sides: Sequence[SideInput], groups: Groups) -> Row:
     """Untraced changes that one process on a side cannot show prove nothing."""
     cells = [
-        replace(cell, verdict="inconclusive")
-        if index and is_in_doubt(sides[0], sides[index], groups[0], groups[index])
+        replace(cell, verdict="inconclusive", note=cell.note or IN_DOUBT)
+        if index
+        and cell.verdict in ("better", "worse", "same")
+        and is_in_doubt(sides[0], sides[index], groups[0], groups[index])
         else cell
         for index, cell in enumerate(row.cells)
     ]

@@ -25,7 +25,7 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
         ("driver", of_trace("driver"), True),
         ("model", of_facts("model"), True),
         ("ISL", of_facts("isl"), True),
-        ("OSL", of_facts("osl"), True),
+        ("OSL", [s.facts.osl or ("none" if s.facts.isl else None) for s in sides], True),
         ("batch", of_facts("batch"), True),
         ("dtype", of_facts("dtype"), True),
         ("layers", of_facts("layers_note"), True),
@@ -41,7 +41,10 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
         ("commit", of_facts("commit"), False),
         (
             "processes and devices",
-            [len(s.analysis.summary) if s.analysis else None for s in sides],
+            [
+                len({(g.pid, g.device) for g in s.analysis.summary}) if s.analysis else None
+                for s in sides
+            ],
             True,
         ),
     ]

@@ -8,8 +8,11 @@ from launchlens.comparing.metrics import BETWEEN_PROCESSES, BY_NAME, SMALLEST_RE
 from launchlens.comparing.rows import judge
 from launchlens.comparing.sides import Groups
 from launchlens.model.comparison import SideInput
-from launchlens.model.figures import Group, Verdict
+from launchlens.model.figures import Group, Phase, Verdict
 from launchlens.model.measured import Untraced
+
+IN_DOUBT = "processes differ by as much in a step that waits for the CPU, and a side ran in one"
+"""Why an untraced change is inconclusive although the intervals of the steps lie apart."""
 
 _MOSTLY_BUSY = 0.5  # of the untraced step: what does not wait for the CPU does not scatter with it
 
@@ -18,11 +21,19 @@ def process_notes(
     sides: Sequence[SideInput], labels: Sequence[str], pairs: Sequence[Groups]
 ) -> Iterator[str]:
     """What a reader must know of the processes behind untraced times, in sentences."""
-    numbers = sorted({len(u.processes_ns) for s in sides for u in s.facts.untraced} - {0})
-    if numbers:
+    by_number: dict[int, list[str]] = {}
+    for side, label in zip(sides, labels, strict=True):
+        if side.facts.untraced:
+            by_number.setdefault(_processes(side), []).append(label)
+    if set(by_number) - {1}:
+        told = [
+            f"{', '.join(who) if len(by_number) > 1 else 'each side'} in "
+            f"{'one process' if n == 1 else f'{n} processes'}"
+            for n, who in by_number.items()
+        ]
         yield (
-            f"untraced times are medians over {' or '.join(map(str, numbers))} processes, which "
-            "took turns; their intervals cover how processes differ."
+            f"untraced, {'; '.join(told)}: times are medians of the processes' medians, and their "
+            "intervals cover how processes differ."
         )
     doubtful = [
         label
@@ -31,14 +42,19 @@ def process_notes(
     ]
     if doubtful:
         yield (
-            f"{', '.join(doubtful)}: a launch-bound step's time differs between processes, by up "
-            f"to {BETWEEN_PROCESSES:.0%}, and untraced each side ran in one: --rounds 3 tells "
-            "whether the change is more."
+            f"{', '.join(doubtful)}: a step that waits for the CPU takes another time in each "
+            f"process, by up to {BETWEEN_PROCESSES:.0%}. More processes on both sides (--rounds 5) "
+            "tell whether the change is real."
         )
 
 
-def judge_untraced(before: Untraced, after: Untraced) -> Verdict:
-    """Judge an untraced change of a launch-bound step; one process on a side shows no small one.
+def judge_untraced(before: Untraced, after: Untraced, busy_ns: float | None = None) -> Verdict:
+    """Judge an untraced change; one process on a side shows no small one.
+
+    Args:
+        before: the baseline's steps.
+        after: the candidate's.
+        busy_ns: how long the GPU works in such a step, if that is known.
 
     Returns:
         better, worse, same or inconclusive; unknown where a side has no time.
@@ -46,24 +62,17 @@ def judge_untraced(before: Untraced, after: Untraced) -> Verdict:
     base, stat = before.wall_ns, after.wall_ns
     if base.median is None or stat.median is None:
         return "unknown"
-    if _is_small(before, after):
+    waits = busy_ns is None or busy_ns / max(base.median, stat.median, 1) < _MOSTLY_BUSY
+    if waits and _is_small(before, after):
         return "inconclusive"
     return judge(BY_NAME["untraced_ns"], base, stat, SMALLEST_RELATIVE * base.median)
-
-
-def _is_small(before: Untraced, after: Untraced) -> bool:
-    """Whether one process on a side has to show a change that processes differ by anyway."""
-    if before.processes_ns and after.processes_ns:
-        return False
-    old, new = before.wall_ns.median, after.wall_ns.median
-    return bool(old and new) and abs(float(new or 0) / float(old or 1) - 1) < BETWEEN_PROCESSES
 
 
 def is_in_doubt(
     base: SideInput, side: SideInput, base_group: Group | None, group: Group | None
 ) -> bool:
     """Whether an untraced change of this phase, on a side that waits for the CPU, may be chance."""
-    phase = next((g.phase for g in (base_group, group) if g is not None), "unknown")
+    phase: Phase = next((g.phase for g in (base_group, group) if g is not None), "unknown")
     before, after = (
         next((u for u in s.facts.untraced if u.phase == phase), None) for s in (base, side)
     )
@@ -75,3 +84,15 @@ def is_in_doubt(
         if g is not None and (busy := g.metrics["busy_ns"].median) and (wall := u.wall_ns.median)
     ]
     return not shares or min(shares) < _MOSTLY_BUSY
+
+
+def _processes(side: SideInput) -> int:
+    return max(len(u.processes_ns) for u in side.facts.untraced) or 1
+
+
+def _is_small(before: Untraced, after: Untraced) -> bool:
+    """Whether one process on a side has to show a change that processes differ by anyway."""
+    if before.processes_ns and after.processes_ns:
+        return False
+    old, new = before.wall_ns.median, after.wall_ns.median
+    return bool(old and new) and abs(float(new or 0) / float(old or 1) - 1) < BETWEEN_PROCESSES

@@ -138,7 +138,7 @@ def _row_note(metric: Metric, cells: Sequence[Cell], groups: Groups) -> str | No
     """Remarks that must stand beside a row."""
     if any(cell.source == "graph trace" for cell in cells):
         return (
-            "captured sides' times come from their whole-graph traces, counts and idle from "
+            "captured sides' traced step times come from their whole-graph traces, all else from "
             "the node-level ones"
         )
     tracing = {g.graph_tracing for g in groups if g}

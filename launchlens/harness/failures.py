@@ -186,6 +186,12 @@ def current_frames(skip: int = 1) -> Iterator[tuple[Location, FrameType]]:
         frame = frame.f_back
 
 
+def first_line(error: BaseException) -> str:
+    """An error's class and the first line of what it says."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether the error is torch running out of GPU memory."""
     return type(error).__name__ == "OutOfMemoryError" or "out of memory" in str(error).lower()

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import HarnessError
-from launchlens.harness.failures import is_out_of_memory
+from launchlens.harness.checkpoint import language_model_of, load_checkpoint
+from launchlens.harness.failures import first_line, is_out_of_memory
 from launchlens.harness.layers import shorten_layers
 from launchlens.harness.presets import find_preset, near_presets, unknown_model_error
 
@@ -54,12 +55,17 @@ def build_model(spec: HarnessSpec, device: str, dtype: str) -> BuiltModel:
     # As serving engines do; values a model builds while it runs take this dtype too.
     torch.set_default_dtype(getattr(torch, dtype))
     patch = load_patch(spec.patch)
-    config, source, notes = _read_config(spec)
-    layers_note = shorten_layers(config, spec.layers)
+    source = _read_config(spec)
+    notes = list(source.notes)
+    layers_note = shorten_layers(source.config, spec.layers)
     if layers_note:
         notes.append(layers_note)
     try:
-        module = _instantiate(spec, config, source, device, dtype)
+        if spec.weights == "pretrained":
+            module, told = _load(source, device, dtype)
+            notes += told if layers_note is None else []  # layers left out have weights too
+        else:
+            module = _instantiate(spec, source.config, device, dtype)
     except Exception as error:
         if is_out_of_memory(error):
             raise _memory_error(spec, device, dtype) from error
@@ -90,7 +96,7 @@ def load_patch(path: str | None) -> Callable[[Any], Any] | None:
     try:
         loader.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise HarnessError(f"The patch {path} failed: {_first_line(error)}") from error
+        raise HarnessError(f"The patch {path} failed: {first_line(error)}") from error
     found = getattr(module, "patch", None)
     return found if callable(found) else None
 
@@ -112,11 +118,23 @@ def _require_packages() -> None:
             )
 
 
-def _read_config(spec: HarnessSpec) -> tuple[Any, str, list[str]]:
-    """The configuration, where it comes from (a path or hub id), and notes."""
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A configuration, where it comes from (a preset, hub id or path), and notes.
+
+    ``whole`` is the checkpoint's: of a multimodal one ``config`` may be the text part of it.
+    """
+
+    config: Any
+    whole: Any
+    name: str
+    text_only: bool
+    notes: tuple[str, ...]
+
+
+def _read_config(spec: HarnessSpec) -> _Source:
     import transformers
 
-    notes: list[str] = []
     preset = find_preset(spec.model)
     folder = Path(spec.model)
     if folder.is_dir():
@@ -129,15 +147,19 @@ def _read_config(spec: HarnessSpec) -> tuple[Any, str, list[str]]:
                 f"transformers {transformers.__version__} does not know {preset.config_class}.",
                 hint="Install a newer transformers.",
             )
-        notes.append(preset.note)
         config = getattr(transformers, preset.config_class)(**preset.config)
-        return config, f"preset {preset.name}", notes
-    source = preset.hub_id if preset is not None else spec.model
-    config = _auto_config(spec, source)
+        name = f"preset {preset.name}"
+        return _Source(config, config, name, text_only=True, notes=(preset.note,))
+    name = preset.hub_id if preset is not None else spec.model
+    whole = _auto_config(spec, name)
+    if preset is not None:  # its language model, whatever the weights
+        text = whole.get_text_config(decoder=True)
+        return _Source(text, whole, name, text_only=True, notes=(preset.note,))
     if spec.text_only:
-        config = config.get_text_config(decoder=True)
-        notes.append("Language model alone (text only).")
-    return config, source, notes
+        text = whole.get_text_config(decoder=True)
+        notes = ("Language model alone (text only).",)
+        return _Source(text, whole, name, text_only=True, notes=notes)
+    return _Source(whole, whole, name, text_only=False, notes=())
 
 
 def _auto_config(spec: HarnessSpec, source: str) -> Any:
@@ -149,28 +171,43 @@ def _auto_config(spec: HarnessSpec, source: str) -> Any:
         return AutoConfig.from_pretrained(source)
     except (OSError, ValueError) as error:
         if Path(source).is_dir():
-            message = f"The configuration in {source} cannot be read: {_first_line(error)}"
+            message = f"The configuration in {source} cannot be read: {first_line(error)}"
             raise HarnessError(message) from error
         near = ", ".join(near_presets(spec.model))
         raise HarnessError(
-            f"The configuration of {source} cannot be had from the hub: {_first_line(error)}",
+            f"The configuration of {source} cannot be had from the hub: {first_line(error)}",
             hint="Check the id and the network, or give a local folder or a preset"
             + (f" (near: {near})." if near else "."),
         ) from error
 
 
-def _instantiate(spec: HarnessSpec, config: Any, source: str, device: str, dtype: str) -> Any:
-    import torch
+def _auto_class(config: Any) -> Any:
     import transformers
 
     auto = transformers.AutoModelForCausalLM
     # A multimodal wrapper that takes text alone but is not listed as a causal model.
-    if type(config) not in auto._model_mapping:  # there is no public query
-        auto = transformers.AutoModelForImageTextToText
+    known = type(config) in auto._model_mapping  # there is no public query
+    return auto if known else transformers.AutoModelForImageTextToText
+
+
+def _load(source: _Source, device: str, dtype: str) -> tuple[Any, list[str]]:
+    import torch
+
+    target = getattr(torch, dtype)
+    module, notes = load_checkpoint(
+        _auto_class(source.whole), source.name, source.whole, device=device, dtype=target
+    )
+    if source.config is source.whole:
+        return module, notes
+    return language_model_of(module, _auto_class(source.config), source.config, target), notes
+
+
+def _instantiate(spec: HarnessSpec, config: Any, device: str, dtype: str) -> Any:
+    import torch
+
+    auto = _auto_class(config)
     target = getattr(torch, dtype)
     torch.manual_seed(spec.seed)
-    if spec.weights == "pretrained":
-        return _load(auto, config, source, device, target)
     try:
         with torch.device(device):
             return auto.from_config(config, dtype=target)
@@ -182,60 +219,24 @@ def _instantiate(spec: HarnessSpec, config: Any, source: str, device: str, dtype
         ) from error
 
 
-def _load(auto: Any, config: Any, source: str, device: str, dtype: Any) -> Any:
-    """A checkpoint with its own weights, all of them.
-
-    Raises:
-        HarnessError: it cannot be read, or lacks weights the model has.
-    """
-    hint = "Random weights cost the same launches: leave out --weights pretrained."
-    try:
-        module, info = auto.from_pretrained(
-            source,
-            config=config,
-            dtype=dtype,
-            device_map={"": device},
-            ignore_mismatched_sizes=True,  # told below, with the others
-            output_loading_info=True,
-        )
-    except Exception as error:  # safetensors, torch and transformers each raise their own
-        if is_out_of_memory(error):
-            raise
-        raise HarnessError(
-            f"The weights of {source} cannot be loaded: {_first_line(error)}", hint=hint
-        ) from error
-    unfit = {
-        name: f"{name} ({list(has)}, not {list(wants)})"
-        for name, has, wants in info["mismatched_keys"]
-    }
-    absent = [unfit.get(name, name) for name in sorted({*info["missing_keys"], *unfit})]
-    if absent:
-        raise HarnessError(
-            f"The checkpoint {source} lacks {len(absent)} of the model's weights, which would be "
-            f"random: {', '.join(absent[:2])}{', …' if len(absent) > 2 else ''}.",
-            hint=hint,
-        )
-    return module
-
-
 def _apply_patch(spec: HarnessSpec, patch: Callable[[Any], Any], module: Any) -> Any:
     try:
         replaced = patch(module)
     except Exception as error:
-        raise HarnessError(f"patch(model) in {spec.patch} failed: {_first_line(error)}") from error
+        raise HarnessError(f"patch(model) in {spec.patch} failed: {first_line(error)}") from error
     return module if replaced is None else replaced
 
 
 def _facts(
-    spec: HarnessSpec, module: Any, source: str, dtype: str, layers_note: str | None
+    spec: HarnessSpec, module: Any, source: _Source, dtype: str, layers_note: str | None
 ) -> dict[str, Any]:
     parameters = list(module.parameters())
     return {
         "name": spec.model,
-        "source": source,
+        "source": source.name,
         "class": type(module).__name__,
         "weights": spec.weights,
-        "text_only": spec.text_only or source.startswith("preset "),
+        "text_only": source.text_only,
         "parameters": sum(item.numel() for item in parameters),
         "parameter_bytes": sum(item.numel() * item.element_size() for item in parameters),
         "config_digest": config_digest(module.config),
@@ -250,11 +251,9 @@ def _memory_error(spec: HarnessSpec, device: str, dtype: str) -> HarnessError:
     """Says how much the model needs, counted on a model without storage."""
     import torch
 
-    config, source, _ = _read_config(spec)
+    config = _read_config(spec).config
     shorten_layers(config, spec.layers)
-    skeleton = (
-        _instantiate(spec, config, source, "meta", dtype) if spec.weights == "random" else None
-    )
+    skeleton = _instantiate(spec, config, "meta", dtype) if spec.weights == "random" else None
     needed = (
         f"{sum(p.numel() * p.element_size() for p in skeleton.parameters()) / 2**30:.1f} GiB for "
         "its weights alone"
@@ -269,8 +268,3 @@ def _memory_error(spec: HarnessSpec, device: str, dtype: str) -> HarnessError:
         f"{spec.model} ({spec.variant}) does not fit: it needs {needed}{total}.",
         hint="Use --layers, a smaller batch, or another dtype.",
     )
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -55,6 +57,29 @@ def _at_least(m: int, n: int, p: float) -> float:
         n - j
     ) * np.log1p(-p)
     return float(np.exp(log_terms).sum())
+
+
+# Student's t, 97.5%, for 1, 2, 3, … degrees of freedom: NIST/SEMATECH e-Handbook of Statistical
+# Methods, section 1.3.6.7.2.
+_STUDENT = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+)  # fmt: skip
+
+
+def few_interval(values: Sequence[float]) -> tuple[int, int]:
+    """95% interval of a few times' centre, in whole ns: Student's t about their mean.
+
+    The range of two or three values is no 95% interval; this one is as wide as they are few. It
+    is widened to hold their median, if that lies outside.
+
+    Args:
+        values: at least two.
+    """
+    n = len(values)
+    mean, middle = statistics.fmean(values), statistics.median(values)
+    half = _STUDENT[min(n - 1, len(_STUDENT)) - 1] * statistics.stdev(values) / math.sqrt(n)
+    return max(0, math.floor(min(mean - half, middle))), math.ceil(max(mean + half, middle))
 
 
 Shape = Literal["ns", "count", "fraction"]

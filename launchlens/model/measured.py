@@ -12,8 +12,9 @@ from launchlens.model.figures import Phase, Stat
 class Untraced:
     """A variant's steps timed with no profiler attached, synchronized. ``phase`` as in steps.
 
-    ``processes_ns``: the median in each process, where it was timed in more than one. ``wall_ns``
-    is then their median with the interval of that, so that it covers how processes differ.
+    ``processes_ns``: the median in each process, where it was timed in more than one. The median
+    and interval of ``wall_ns`` are then theirs (Student's t: they are few), so that it covers how
+    processes differ; ``n`` and the quantiles stay those of all steps.
     """
 
     phase: Phase

@@ -184,10 +184,11 @@ def _untraced_lines(effect: PatchEffect) -> Iterator[str]:
         yield f"  step, untraced, {name}: {format_ns(ns)}" + (
             f" ({'; '.join(said)})" if said else ""
         )
-    if "inconclusive" in effect.untraced_verdicts.values() and not effect.untraced_processes_ns:
+    single = any(n not in effect.untraced_processes_ns for n in effect.untraced_ns)
+    if single and "inconclusive" in effect.untraced_verdicts.values():
         yield (
-            "  inconclusive: launch-bound steps differ by as much between processes, and each ran "
-            "in one; --rounds 3 times each in three"
+            "  inconclusive: such a step differs by as much between processes; --rounds 5 times "
+            "each in five that take turns"
         )
 
 

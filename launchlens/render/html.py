@@ -43,7 +43,8 @@ def render_comparison_html(comparison: Comparison, timelines: Sequence[Timeline]
         The page: styles, script and data inline, no reference to anything on a network, and a
         policy that forbids the browser to load any.
     """
-    names = " → ".join(side.short for side in comparison.sides)
+    candidates = ", ".join(side.short for side in comparison.candidates)
+    names = comparison.baseline.short + (f" → {candidates}" if candidates else "")
     page = Page(
         title=comparison.title or f"launchlens: {names}",
         sentences=tuple(sentences(comparison)),

@@ -16,6 +16,7 @@ from launchlens.model.figures import Finding
 from launchlens.model.measured import Equivalence
 from launchlens.render.format import (
     IDLE_BASIS,
+    format_brief_change,
     format_cell,
     format_change,
     format_interval,
@@ -29,10 +30,12 @@ from launchlens.render.format import (
     sentences,
 )
 from launchlens.render.provenance import comparison_provenance
-from launchlens.render.terminal_tables import fits, new_table, to_text
+from launchlens.render.terminal_tables import fits, new_table, table_or_lines, to_text
 
 _COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
 _TOP = 10
+_TWO = 2
+_LONGEST_SIDE = 30
 _MANY = 4  # sides: their changes and verdicts would fill screens
 
 
@@ -48,6 +51,7 @@ def render_comparison(
         color: emit colour codes.
     """
     parts: list[RenderableType] = [Text(s, style="bold") for s in sentences(comparison)]
+    names = [side.short for side in comparison.sides]
     for phase in comparison.phases:
         parts += (
             ["", Text(" ".join(phase_title(comparison, phase)), style="bold")]
@@ -60,15 +64,17 @@ def render_comparison(
         else:
             turned = _turned_tables(comparison, phase, verbose=verbose, width=width)
             parts += turned or _metric_lines(comparison, phase, verbose=verbose)
-        parts += _row_notes(phase.rows, verbose=verbose)
+        if len(names) > _TWO:
+            parts += _losers(comparison, shown_rows(phase, verbose=verbose))
+        parts += _row_notes(shown_rows(phase, verbose=verbose), verbose=verbose)
         parts += [] if verbose else _kernel_counts(phase)
-    parts += _requests(comparison)
+    parts += _requests(comparison, width)
     parts += _equivalence(comparison)
     parts += _findings(comparison)
     parts += _cautions(comparison)
     parts += ["", Text(_footer(comparison), style="dim")]
     if verbose:
-        parts += _details(comparison)
+        parts += _details(comparison, width)
     return to_text(parts, width=width, color=color)
 
 
@@ -132,7 +138,7 @@ def _turned_tables(
 
 def _turned(comparison: Comparison, rows: Sequence[Row]) -> Table:
     table = new_table("variant", *(row.title for row in rows))
-    table.columns[0].no_wrap = True
+    table.columns[0].no_wrap = max(len(s.short) for s in comparison.sides) <= _LONGEST_SIDE
     for column, row in zip(table.columns[1:], rows, strict=True):
         column.header = Text(_two_lines(row.title))
     for index, side in enumerate(comparison.sides):
@@ -170,6 +176,20 @@ def _metric_lines(
     return lines
 
 
+def _losers(comparison: Comparison, rows: Sequence[Row]) -> Iterable[RenderableType]:
+    """What is worse or inconclusive, in words: tables of several candidates tell it by colour."""
+    for verdict in ("worse", "inconclusive"):
+        for row in rows:
+            who = [
+                f"{plain(side.short)} {format_brief_change(row, cell)}".strip()
+                for side, cell in zip(comparison.sides, row.cells, strict=True)
+                if cell.verdict == verdict
+            ]
+            if who and row.headline:
+                told = f"* {row.title}, {verdict}: {', '.join(who)}"
+                yield Text(told, style=_COLOURS[verdict])
+
+
 def _row_notes(rows: Sequence[Row], *, verbose: bool) -> list[RenderableType]:
     notes: dict[str, list[str]] = {}
     for row in rows:
@@ -178,7 +198,7 @@ def _row_notes(rows: Sequence[Row], *, verbose: bool) -> list[RenderableType]:
     return [Text(f"* {', '.join(titles)}: {note}", style="dim") for note, titles in notes.items()]
 
 
-def _requests(comparison: Comparison) -> list[RenderableType]:
+def _requests(comparison: Comparison, width: int) -> list[RenderableType]:
     if not any(side.facts.requests for side in comparison.sides):
         return []
     table = new_table(
@@ -197,7 +217,7 @@ def _requests(comparison: Comparison) -> list[RenderableType]:
             )
     first = next(side.facts.requests[0] for side in comparison.sides if side.facts.requests)
     heading = f"Requests, untraced (ISL {first.isl}, OSL {first.osl})"
-    return ["", Text(heading, style="bold"), table]
+    return ["", Text(heading, style="bold"), table_or_lines(table, width, names=2)]
 
 
 def _equivalence(comparison: Comparison) -> list[RenderableType]:
@@ -256,16 +276,28 @@ def _footer(comparison: Comparison) -> str:
     timed = [str(c.n) for c in untraced.cells if c.value is not None] if untraced else []
     if timed:
         steps += f" traced and {joined(timed)} untraced"
+        counts = [
+            max((len(u.processes_ns) or 1) for u in s.facts.untraced)
+            for s in comparison.sides
+            if s.facts.untraced
+        ]
+        within = (
+            f" in {joined([str(n) for n in counts])} processes"
+            if max(counts, default=1) > 1
+            else ""
+        )
+    else:
+        within = ""
     dropped = sum(phase.dropped)
     left_out = f", {joined([str(n) for n in phase.dropped])} dropped" if dropped else ""
     facts = "; ".join(f"{k} {plain(v)}" for k, v in comparison_provenance(comparison)[:4])
-    return f"Medians over {steps} steps{left_out}. {IDLE_BASIS} {facts}."
+    return f"Medians over {steps} steps{within}{left_out}. {IDLE_BASIS} {facts}."
 
 
-def _details(comparison: Comparison) -> list[RenderableType]:
+def _details(comparison: Comparison, width: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for phase in comparison.phases:
-        parts += _intervals(comparison, phase)
+        parts += _intervals(comparison, phase, width)
         for changes in phase.kernels:
             parts += ["", *_kernel_changes(changes)]
     for side in comparison.sides:
@@ -287,7 +319,9 @@ def _details(comparison: Comparison) -> list[RenderableType]:
     return [*parts, "", table]
 
 
-def _intervals(comparison: Comparison, phase: PhaseComparison) -> Iterable[RenderableType]:
+def _intervals(
+    comparison: Comparison, phase: PhaseComparison, width: int
+) -> Iterable[RenderableType]:
     names = [side.short for side in comparison.sides]
     table = new_table("95% interval of the median", *names)
     for row in shown_rows(phase, verbose=True):
@@ -295,7 +329,7 @@ def _intervals(comparison: Comparison, phase: PhaseComparison) -> Iterable[Rende
             table.add_row(
                 row.title, *(format_interval(c.ci_low, c.ci_high, row.unit) for c in row.cells)
             )
-    return ["", table]
+    return ["", table_or_lines(table, width)]
 
 
 def _kernel_counts(phase: PhaseComparison) -> list[RenderableType]:

@@ -39,6 +39,34 @@ def fits(table: Table, width: int) -> bool:
     return least + _BETWEEN * len(table.columns) <= width
 
 
+def table_or_lines(table: Table, width: int, *, names: int = 1) -> RenderableType:
+    """The table, or where it does not fit a line of words for each row: no column is lost.
+
+    Args:
+        table: made by `new_table`, of texts.
+        width: columns of the terminal.
+        names: how many first columns name a row.
+    """
+    if fits(table, width):
+        return table
+    headers = [_plain(column.header) for column in table.columns]
+    lines = [Text(headers[0], style="bold")] if names == 1 else []
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        cells = [_plain(cell) for cell in row]
+        called = (
+            cells[:1]
+            if names == 1
+            else [f"{h} {c}" for h, c in zip(headers, cells[:names], strict=False)]
+        )
+        told = [f"{h} {c}" for h, c in zip(headers[names:], cells[names:], strict=True) if c]
+        lines.append(Text(f"{', '.join(called)}: {', '.join(told)}"))
+    return Group(*lines)
+
+
+def _plain(cell: RenderableType) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell)
+
+
 def to_text(parts: Sequence[RenderableType], *, width: int, color: bool = False) -> str:
     """Render parts as text of at most ``width`` columns, with colour codes or without.
 
@@ -83,5 +111,5 @@ def _least_width(column: Column, index: int) -> int:
     if _folds(column, index):
         return least
     cells = (column.header, *column.cells)
-    texts = (cell.plain if isinstance(cell, Text) else str(cell) for cell in cells)
+    texts = (_plain(cell) for cell in cells)
     return max(least, *(cell_len(line) for text in texts for line in text.split("\n")))

@@ -67,6 +67,45 @@ def test_a_checkpoint_brings_its_own_weights(run_harness, tmp_path):
             assert logits == pytest.approx(np.tile(np.arange(128.0), (len(logits), 1)), rel=1e-5)
 
 
+def test_the_language_model_of_a_multimodal_checkpoint(run_harness, tmp_path):
+    import transformers
+
+    text = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
+    config = transformers.Gemma3Config(
+        text_config=text | {
+            "vocab_size": 512, "num_hidden_layers": 2, "num_key_value_heads": 1, "head_dim": 16,
+        },
+        vision_config=text | {"num_hidden_layers": 1, "image_size": 28, "patch_size": 14},
+        mm_tokens_per_image=4, image_token_index=500, boi_token_index=501, eoi_token_index=502,
+    )  # fmt: skip
+    transformers.Gemma3ForConditionalGeneration(config).save_pretrained(tmp_path / "mm")
+    built = []
+    for name, alone in (("whole", False), ("text", True)):
+        process, result = run_harness(
+            model=str(tmp_path / "mm"), weights="pretrained", text_only=alone, osl=3,
+            outputs_path=str(tmp_path / f"{name}.npz"),
+        )  # fmt: skip
+        assert process.returncode == 0, process.stderr
+        built.append((result["model"]["class"], result["model"]["text_only"]))
+    assert built == [("Gemma3ForConditionalGeneration", False), ("Gemma3ForCausalLM", True)]
+    # The wrapper computes the same from the same weights.
+    rows = compare_outputs(tmp_path / "whole.npz", tmp_path / "text.npz")
+    assert [row.identical for row in rows] == [True, True]
+
+
+def test_weights_that_are_not_used_are_told(run_harness, tmp_path):
+    from safetensors import torch as safetensors
+
+    make_checkpoint(tmp_path, tmp_path / "checkpoint")
+    file = tmp_path / "checkpoint" / "model.safetensors"
+    weights = safetensors.load_file(file)
+    weights["model.layers.2.mlp.up_proj.weight"] = weights["model.norm.weight"].clone()
+    safetensors.save_file(weights, file, {"format": "pt"})
+    _, result = run_harness(model=str(file.parent), weights="pretrained")
+    told = "1 weight of the checkpoint not used: model.layers.2.mlp.up_proj.weight."
+    assert told in result["notes"]
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [

@@ -77,7 +77,7 @@ def document(page) -> Document:
 
 
 def test_page_leads_with_the_answer(document):
-    assert document.texts("h1") == ["launchlens: eager → cudagraph → breakable"]
+    assert document.texts("h1") == ["launchlens: eager → cudagraph, breakable"]
     lead = document.texts("p")[0]
     assert "launches per prefill step 3828 → 1" in lead
     assert "GPU idle 84.7% → 17.6%" in lead

@@ -179,13 +179,13 @@ class Execution:
             result, log = self._run_untraced(variant, spec, turn)
         failure = failure_of(result, log)
         if failure is not None:
-            self._progress.say(
-                f"{outcome.variant}, round {turn}, {failure.words}: {failure.error_line}"
-            )
-            return
-        outcome.again.append(result)
-        untraced = untraced_of(outcome.result, *outcome.again)
-        outcome.facts = replace(outcome.facts, untraced=untraced)
+            said = f"Round {turn} {failure.words}: {failure.error_line}"
+            self._progress.say(f"{outcome.variant}: {said}")
+            outcome.facts = replace(outcome.facts, notes=(*outcome.facts.notes, said))
+        else:
+            outcome.again.append(result)
+            untraced = untraced_of(outcome.result, *outcome.again)
+            outcome.facts = replace(outcome.facts, untraced=untraced)
         self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
 
     def trace_variant(self, variant: str) -> Outcome:

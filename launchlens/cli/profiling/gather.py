@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -93,17 +94,16 @@ def untraced_of(*results: Result) -> tuple[Untraced, ...]:
 
 def _untraced(phase: Phase, by_process: list[list[int]]) -> Untraced:
     """Steps of one process are alike in what the processes differ in: its median counts once."""
-    from launchlens.metrics.statistics import describe
+    from launchlens.metrics.statistics import describe, few_interval
 
     everything = [ns for samples in by_process for ns in samples]
     steps = describe(everything, "ns")
     if len(by_process) == 1:
         return Untraced(phase, steps, tuple(everything))
-    medians = [describe(samples, "ns").median for samples in by_process]
-    centre = describe(medians, "ns")
-    wall = replace(steps, median=centre.median, ci_low=centre.ci_low, ci_high=centre.ci_high)
-    known = tuple(int(m) for m in medians if m is not None)
-    return Untraced(phase, wall, tuple(everything), known)
+    medians = tuple(round(statistics.median(samples)) for samples in by_process)
+    low, high = few_interval(medians)
+    wall = replace(steps, median=round(statistics.median(medians)), ci_low=low, ci_high=high)
+    return Untraced(phase, wall, tuple(everything), medians)
 
 
 def requests_of(result: Result) -> tuple[RequestFigures, ...]:

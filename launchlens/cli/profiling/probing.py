@@ -161,11 +161,13 @@ def _effect(
     from launchlens.comparing.processes import judge_untraced
 
     timed = {name: o.facts.untraced[0] for name, o in outcomes.items() if o.facts.untraced}
+    counts = outcomes["eager"].counts if "eager" in outcomes else None
+    busy = counts.analysis.summary[0].metrics["busy_ns"].median if counts else None
     untraced = {
         name: int(u.wall_ns.median) for name, u in timed.items() if u.wall_ns.median is not None
     }
     verdicts = {
-        name: judge_untraced(timed["eager"], u)
+        name: judge_untraced(timed["eager"], u, busy)
         for name, u in timed.items()
         if name != "eager" and "eager" in timed
     }
