@@ -34,7 +34,9 @@ SELECT r.id, r.created, r.status, r.reason, r.model, r.gpu, r.git_commit, r.git_
        (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
         ORDER BY rowid)) AS variants,
        (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
-        AND status <> 'ok' ORDER BY rowid)) AS failed
+        AND status <> 'ok' ORDER BY rowid)) AS failed,
+       (SELECT layers_note FROM variants WHERE run_id = r.id AND layers_note IS NOT NULL
+        ORDER BY rowid LIMIT 1) AS layers_note
 FROM runs AS r ORDER BY r.created DESC, r.rowid DESC"""
 
 
@@ -233,6 +235,7 @@ def _run_row(root: Path, row: dict[str, Any]) -> RunRow:
         git_dirty=None if dirty is None else bool(dirty),
         variants=tuple(json.loads(row["variants"])),
         failed=tuple(json.loads(row["failed"])),
+        layers_note=row["layers_note"],
         missing=not (root / row["folder"] / RUN_FILE).is_file(),
     )
 

@@ -83,7 +83,10 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A line of ``launchlens runs list``. ``missing``: the folder is gone."""
+    """A line of ``launchlens runs list``. ``missing``: the folder is gone.
+
+    ``layers_note``: the model was shortened, and how.
+    """
 
     id: str
     created: str
@@ -95,4 +98,5 @@ class RunRow:
     git_dirty: bool | None
     variants: tuple[str, ...]
     failed: tuple[str, ...]
+    layers_note: str | None
     missing: bool

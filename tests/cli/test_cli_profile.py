@@ -162,6 +162,11 @@ class TestWholeWay:
         assert document["arguments"]["device"] == "cpu"
         assert document["arguments"]["trace_steps"] == 3
 
+    def test_that_it_was_shortened_is_said_in_the_list_of_runs(self, home, run):
+        out = launchlens(home, "runs", "list", COLUMNS="160").stdout
+        line = next(line for line in out.splitlines() if line.startswith(run[2]["id"]))
+        assert "tiny-qwen3 (1 of 2 layers)" in line
+
     def test_the_documented_variant_computes_the_same(self, compared):
         found = compared["candidates"][0]["facts"]["equivalence"]
         assert [(e["dtype"], e["identical"]) for e in found] == [

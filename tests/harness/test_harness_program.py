@@ -67,6 +67,22 @@ def test_a_checkpoint_brings_its_own_weights(run_harness, tmp_path):
             assert logits == pytest.approx(np.tile(np.arange(128.0), (len(logits), 1)), rel=1e-5)
 
 
+def test_a_hub_id_is_read_from_the_hubs_cache(run_harness, tmp_path, monkeypatch):
+    snapshot = tmp_path / "hub" / "models--owner--tiny" / "snapshots" / ("a" * 40)
+    make_checkpoint(tmp_path, snapshot)
+    references = snapshot.parents[1] / "refs"
+    references.mkdir()
+    (references / "main").write_text(snapshot.name)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    process, result = run_harness(
+        model="owner/tiny", weights="pretrained", outputs_path=str(tmp_path / "outputs.npz")
+    )
+    assert process.returncode == 0, process.stderr
+    assert (result["model"]["name"], result["model"]["source"]) == ("owner/tiny", "owner/tiny")
+    with np.load(tmp_path / "outputs.npz") as outputs:
+        assert outputs[outputs.files[0]].ravel()[:3] == pytest.approx([0, 1, 2], rel=1e-5)
+
+
 def test_the_language_model_of_a_multimodal_checkpoint(run_harness, tmp_path):
     import transformers
 
