@@ -1,27 +1,16 @@
-"""``blockers --model gemma-3n-E4B-it --patch`` as it ran on an H200, its children's answers replayed.
-
-The answers (`recorded/gemma3n_both`) and the traces are those of that run; what starts processes is
-replaced, so that all that launchlens makes of them runs where there is no GPU.
-"""
+"""``blockers --model gemma-3n-E4B-it --patch`` as it ran on an H200, replayed."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import profiled
 import pytest
+from replayed import Machine
 
-from launchlens import capture
-from launchlens.harness.equivalence import save_outputs
-
-ANSWERS = Path(__file__).parent / "recorded" / "gemma3n_both"
 TRACES = {
-    "eager": "gemma-3n-e4b-eager.nsys2025.3.sqlite.xz",
-    "eager-patched": "profile-gemma-3n-e4b-both-fixes-eager.node.nsys2025.3.sqlite.xz",
+    "eager.node": "gemma-3n-e4b-eager",
+    "eager-patched.node": "profile-gemma-3n-e4b-both-fixes-eager.node",
 }
 PATCH = profiled.ROOT / "docs" / "examples" / "gemma3n_both.py"
 # Medians of further processes on that machine, in ms: docs/results-h200.md.
@@ -32,51 +21,10 @@ AGAIN = {
 }
 
 
-class Machine:
-    """Answers for the children, in the order in which they are asked."""
-
-    def __init__(self):
-        self.asked = []
-
-    def run_plain(self, program, *, log, timeout_s):
-        spec = json.loads(Path(program[-1]).read_text())
-        which = spec["variant"] + ("-patched" if spec["patch"] else "")
-        stem = Path(spec["result_path"]).stem
-        self.asked.append(stem)
-        log.write_text("")
-        if spec["mode"] == "attempt":
-            name = "attempt-patched_0" if spec["patch"] else "attempt_0"
-            shutil.copy(ANSWERS / f"{name}.json", spec["result_path"])
-            return 0
-        result = json.loads((ANSWERS / f"{which}.time.json").read_text())
-        if "time-" in stem:
-            turn = int(stem.rpartition("-")[2])
-            result["steps"]["prefill"]["samples_ns"] = [round(AGAIN[which][turn - 2] * 1e6)] * 20
-        Path(spec["result_path"]).write_text(json.dumps(result))
-        if spec["outputs_path"]:
-            logits = np.arange(6, dtype=np.float32).reshape(2, 3)
-            dtypes = spec["equivalence_dtypes"]
-            save_outputs(Path(spec["outputs_path"]), {f"{d}.prefill": logits for d in dtypes})
-        return 0
-
-    def record(self, _nsys, program, *, output, log, **_):
-        spec = json.loads(Path(program[-1]).read_text())
-        which = "eager-patched" if spec["patch"] else "eager"
-        self.asked.append(output.name)
-        sqlite = output.with_name(f"{output.name}.sqlite.xz")
-        shutil.copy(profiled.ROOT / "traces" / TRACES[which], sqlite)
-        Path(spec["result_path"]).write_text(json.dumps({"status": "ok"}))
-        return SimpleNamespace(sqlite=sqlite, command=["nsys"], log=log)
-
-
 @pytest.fixture
 def machine(monkeypatch):
-    made = Machine()
-    gpu = SimpleNamespace(name="NVIDIA H200", driver="580.159.04")
-    monkeypatch.setattr(capture, "gpu_facts", lambda: (gpu,))
-    monkeypatch.setattr(capture, "find_nsys", lambda _: SimpleNamespace(version_text="2025.3.1.0"))
-    monkeypatch.setattr(capture, "run_plain", made.run_plain)
-    monkeypatch.setattr(capture, "record", made.record)
+    made = Machine("gemma3n_both", TRACES, AGAIN)
+    made.replace_processes(monkeypatch)
     return made
 
 
