@@ -23,7 +23,7 @@ from launchlens.render.markdown import (
     table,
 )
 from launchlens.render.mermaid import step_chart
-from launchlens.render.terminal import shown_rows
+from launchlens.render.terminal_metrics import shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,8 +24,9 @@ from launchlens.render.format import (
     sentences,
 )
 from launchlens.render.provenance import analysis_provenance, comparison_provenance
-from launchlens.render.terminal import describe_equivalence, describe_finding, shown_rows
+from launchlens.render.terminal import describe_equivalence, describe_finding
 from launchlens.render.terminal_analysis import FIGURES
+from launchlens.render.terminal_metrics import shown_rows
 
 _TOP_KERNELS = 15
 _LONG = 500

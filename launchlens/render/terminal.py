@@ -5,24 +5,20 @@ Foreign text (kernel names, range texts) is put into `rich.text.Text`, which rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from launchlens.model.comparison import Comparison, KernelChanges, KernelDiff, PhaseComparison, Row
+from launchlens.model.comparison import Comparison, KernelChanges, KernelDiff, PhaseComparison
 from launchlens.model.figures import Finding
 from launchlens.model.measured import Equivalence
 from launchlens.render.format import (
     IDLE_BASIS,
-    format_brief_change,
-    format_cell,
-    format_change,
     format_interval,
     format_ns,
     format_value,
-    format_verdict,
     gap_bin_label,
     joined,
     phase_title,
@@ -30,13 +26,10 @@ from launchlens.render.format import (
     sentences,
 )
 from launchlens.render.provenance import comparison_provenance
-from launchlens.render.terminal_tables import fits, new_table, table_or_lines, to_text
+from launchlens.render.terminal_metrics import metric_parts, shown_rows
+from launchlens.render.terminal_tables import new_table, table_or_lines, to_text
 
-_COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
 _TOP = 10
-_TWO = 2
-_LONGEST_SIDE = 30
-_MANY = 4  # sides: their changes and verdicts would fill screens
 
 
 def render_comparison(
@@ -51,22 +44,13 @@ def render_comparison(
         color: emit colour codes.
     """
     parts: list[RenderableType] = [Text(s, style="bold") for s in sentences(comparison)]
-    names = [side.short for side in comparison.sides]
     for phase in comparison.phases:
         parts += (
             ["", Text(" ".join(phase_title(comparison, phase)), style="bold")]
             if len(comparison.phases) > 1
             else [""]
         )
-        table = _metric_table(comparison, phase, verbose=verbose, width=width)
-        if fits(table, width):
-            parts.append(table)
-        else:
-            turned = _turned_tables(comparison, phase, verbose=verbose, width=width)
-            parts += turned or _metric_lines(comparison, phase, verbose=verbose)
-        if len(names) > _TWO:
-            parts += _losers(comparison, shown_rows(phase, verbose=verbose))
-        parts += _row_notes(shown_rows(phase, verbose=verbose), verbose=verbose)
+        parts += metric_parts(comparison, phase, verbose=verbose, width=width)
         parts += [] if verbose else _kernel_counts(phase)
     parts += _requests(comparison, width)
     parts += _equivalence(comparison)
@@ -76,126 +60,6 @@ def render_comparison(
     if verbose:
         parts += _details(comparison, width)
     return to_text(parts, width=width, color=color)
-
-
-def shown_rows(phase: PhaseComparison, *, verbose: bool) -> list[Row]:
-    """Rows worth showing: all that say something; only the headline ones without ``verbose``.
-
-    Where no window is known (nothing ran on a GPU) the range on the CPU stands in for it.
-    """
-    saying = [row for row in phase.rows if any(cell.value not in (0, None) for cell in row.cells)]
-    headline = {"launches", *(row.metric for row in saying if row.headline)}
-    if "window_ns" not in headline:
-        headline.add("cpu_ns")
-    shown = {row.metric for row in saying} | {"launches"} if verbose else headline
-    return [row for row in phase.rows if row.metric in shown]
-
-
-def _metric_table(
-    comparison: Comparison, phase: PhaseComparison, *, verbose: bool, width: int
-) -> Table:
-    names = [side.short for side in comparison.sides]
-    if len(names) == 2:
-        table = new_table("metric", *names, "change", "verdict")
-        table.columns[-1].justify = "left"
-        for row in shown_rows(phase, verbose=verbose):
-            cell = row.cells[1]
-            table.add_row(
-                Text(row.title),
-                *(format_cell(row, c) for c in row.cells),
-                format_change(row, cell),
-                Text(format_verdict(cell.verdict), style=_COLOURS.get(cell.verdict, "")),
-            )
-        return table
-    table = new_table("metric", *names)
-    wide = width >= 24 + 30 * len(names)
-    for row in shown_rows(phase, verbose=verbose):
-        cells = [Text(format_cell(row, row.cells[0]))]
-        for cell in row.cells[1:]:
-            change = format_change(row, cell)
-            said = format_cell(row, cell) + (f"  {change}" if wide and change else "")
-            cells.append(Text(said, style=_COLOURS.get(cell.verdict, "")))
-        table.add_row(Text(row.title), *cells)
-    return table
-
-
-def _turned_tables(
-    comparison: Comparison, phase: PhaseComparison, *, verbose: bool, width: int
-) -> list[RenderableType]:
-    """Many sides: a line for each, in as many tables as it needs. Few, or too narrow: none."""
-    tables: list[RenderableType] = []
-    rows = shown_rows(phase, verbose=verbose)
-    if len(comparison.sides) < _MANY or not fits(_turned(comparison, rows[:2]), width):
-        return []
-    while rows:
-        taken = len(rows)
-        while taken > 1 and not fits(_turned(comparison, rows[:taken]), width):
-            taken -= 1
-        tables += ["", _turned(comparison, rows[:taken])]
-        rows = rows[taken:]
-    return tables[1:]
-
-
-def _turned(comparison: Comparison, rows: Sequence[Row]) -> Table:
-    table = new_table("variant", *(row.title for row in rows))
-    table.columns[0].no_wrap = max(len(s.short) for s in comparison.sides) <= _LONGEST_SIDE
-    for column, row in zip(table.columns[1:], rows, strict=True):
-        column.header = Text(_two_lines(row.title))
-    for index, side in enumerate(comparison.sides):
-        cells = [
-            Text(
-                format_cell(row, row.cells[index]), style=_COLOURS.get(row.cells[index].verdict, "")
-            )
-            for row in rows
-        ]
-        table.add_row(Text(plain(side.short)), *cells)
-    return table
-
-
-def _two_lines(title: str) -> str:
-    """A title broken where its lines are most alike."""
-    breaks = [i for i, c in enumerate(title) if c == " "]
-    if not breaks:
-        return title
-    middle = min(breaks, key=lambda i: max(i, len(title) - i - 1))
-    return f"{title[:middle]}\n{title[middle + 1 :]}"
-
-
-def _metric_lines(
-    comparison: Comparison, phase: PhaseComparison, *, verbose: bool
-) -> list[RenderableType]:
-    """The metric table for terminals too narrow for it: a block of lines for each metric."""
-    lines: list[RenderableType] = []
-    for row in shown_rows(phase, verbose=verbose):
-        lines.append(Text(row.title, style="bold"))
-        for side, cell in zip(comparison.sides, row.cells, strict=True):
-            words = [format_cell(row, cell), format_change(row, cell), format_verdict(cell.verdict)]
-            said = ", ".join(word for word in words if word)
-            style = _COLOURS.get(cell.verdict, "")
-            lines.append(Text(f"  {plain(side.short)}: {said}", style=style))
-    return lines
-
-
-def _losers(comparison: Comparison, rows: Sequence[Row]) -> Iterable[RenderableType]:
-    """What is worse or inconclusive, in words: tables of several candidates tell it by colour."""
-    for verdict in ("worse", "inconclusive"):
-        for row in rows:
-            who = [
-                f"{plain(side.short)} {format_brief_change(row, cell)}".strip()
-                for side, cell in zip(comparison.sides, row.cells, strict=True)
-                if cell.verdict == verdict
-            ]
-            if who and row.headline:
-                told = f"* {row.title}, {verdict}: {', '.join(who)}"
-                yield Text(told, style=_COLOURS[verdict])
-
-
-def _row_notes(rows: Sequence[Row], *, verbose: bool) -> list[RenderableType]:
-    notes: dict[str, list[str]] = {}
-    for row in rows:
-        if row.note and (verbose or row.headline):
-            notes.setdefault(row.note, []).append(row.title)
-    return [Text(f"* {', '.join(titles)}: {note}", style="dim") for note, titles in notes.items()]
 
 
 def _requests(comparison: Comparison, width: int) -> list[RenderableType]:

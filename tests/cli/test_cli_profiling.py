@@ -7,8 +7,8 @@ import pytest
 import stored_runs
 
 from launchlens.cli.inputs import Choices, load
-from launchlens.cli.profiling.execute import Outcome
 from launchlens.cli.profiling.gather import facts_of, failure_of
+from launchlens.cli.profiling.outcome import Outcome
 from launchlens.cli.profiling.plan import make_plan
 from launchlens.cli.profiling.progress import Progress
 from launchlens.cli.sides import variant_label

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from launchlens.cli.inputs import Choices, Loaded, load
+from launchlens.cli.inputs import Choices, load
 from launchlens.cli.profiling.gather import (
     equivalence_of,
     facts_of,
@@ -18,74 +18,16 @@ from launchlens.cli.profiling.gather import (
     read_result,
     untraced_of,
 )
-from launchlens.cli.profiling.plan import BUILT_IN, Plan, child_command
+from launchlens.cli.profiling.outcome import Outcome, Status
+from launchlens.cli.profiling.plan import Plan, child_command
 from launchlens.cli.profiling.progress import Progress
-from launchlens.cli.sides import LoadedSide, variant_label
 from launchlens.errors import CaptureError, LaunchlensError, TraceError
-from launchlens.model.comparison import SideInput
-from launchlens.model.figures import Finding
 from launchlens.model.measured import Failure, VariantFacts
 
 if TYPE_CHECKING:
     from launchlens.capture import Nsys
     from launchlens.harness.spec import HarnessSpec
     from launchlens.store import RunFolder
-
-Status = Literal["ok", "failed", "error"]
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What one variant's children brought."""
-
-    variant: str
-    status: Status
-    facts: VariantFacts
-    stem: str
-    traces: dict[str, Loaded] = field(default_factory=dict)
-    files: dict[str, Path] = field(default_factory=dict)
-    result: dict[str, Any] = field(default_factory=dict)
-    again: list[dict[str, Any]] = field(default_factory=list)
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def counts(self) -> Loaded | None:
-        """The trace for counts and kernels."""
-        for kind in ("node", "none", "graph"):
-            if kind in self.traces:
-                return self.traces[kind]
-        return None
-
-    @property
-    def unbuilt(self) -> bool:
-        """Whether it came no further than the model, so that no other variant can be run.
-
-        A child that was killed says nothing of that, and a user's variant may fail to load.
-        """
-        told = "mode" in self.result and "model" not in self.result
-        loaded = self.result.get("environment") is not None or self.facts.variant in BUILT_IN
-        return self.status == "error" and told and loaded
-
-    @property
-    def timing(self) -> Loaded | None:
-        """The whole-graph trace, for times, where there is another one for counts."""
-        return self.traces.get("graph") if "node" in self.traces else None
-
-    def side(self, model: str) -> LoadedSide:
-        """This outcome as a side of a comparison."""
-        counts, timing = self.counts, self.timing
-        kind = next((kind for kind, loaded in self.traces.items() if loaded is counts), "")
-        return LoadedSide(
-            SideInput(
-                label=variant_label(self.facts, self.variant, otherwise=model),
-                analysis=counts.analysis if counts else None,
-                timing=timing.analysis if timing else None,
-                facts=self.facts,
-                findings=self.findings,
-            ),
-            counts,
-            self.files.get(kind),
-        )
 
 
 class Execution:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from launchlens.cli.profiling.blocking import attempt_record, findings_with, try_capture
-from launchlens.cli.profiling.execute import Execution, Outcome, take_turns
+from launchlens.cli.profiling.execute import Execution, take_turns
 from launchlens.cli.profiling.gather import equivalence_of
+from launchlens.cli.profiling.outcome import Outcome
 from launchlens.cli.profiling.progress import Progress
 from launchlens.cli.sides import model_label
 from launchlens.errors import HarnessError

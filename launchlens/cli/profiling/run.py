@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from launchlens.capture import Nsys
-    from launchlens.cli.profiling.execute import Outcome
+    from launchlens.cli.profiling.outcome import Outcome
     from launchlens.cli.profiling.plan import Plan
     from launchlens.store import RunFolder
     from launchlens.thresholds import Threshold
