@@ -117,11 +117,14 @@ def count_blockers(
         The calls in each step, and which rules they belong to (None without any).
     """
     counted = CONFIDENCES[CONFIDENCES.index(confidence) :]
-    rules: dict[str, float] = {}
+    by_phase: dict[str | None, dict[str, float]] = {}
     for finding in findings:
         if finding.confidence in counted:
             # A finding that is there in only some of the steps still blocks: never rounded to 0.
+            rules = by_phase.setdefault(finding.phase, {})
             rules[finding.rule] = rules.get(finding.rule, 0) + finding.count_per_step
+    # A step is of one phase: the one with most counts.
+    rules = max(by_phase.values(), key=lambda r: sum(r.values()), default={})
     total = float(sum(rules.values()))
     count = int(total) if total.is_integer() else total
     return count, ", ".join(f"{rule} × {count:g}" for rule, count in rules.items()) or None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from launchlens.blockers.confirm import apply_attempt
+from launchlens.blockers.confirm import apply_attempt, is_silent
 from launchlens.blockers.errors import Explanation, explain_error
 from launchlens.blockers.grouping import Place, make_findings
 from launchlens.blockers.hits import Rule
@@ -80,7 +80,10 @@ def find_blockers(
         events = [e for e in all_events or () if e.get("phase") in {None, phase}]
         if not events and len(phases) == 1:
             events = list(all_events or ())  # the trace does not tell the phase
-        found = _find_in_phase(trace, mine, events, stacks)
+        found = [
+            replace(f, phase=phase, silent=is_silent(f))
+            for f in _find_in_phase(trace, mine, events, stacks)
+        ]
         if len(phases) > 1:
             found = [replace(f, title=f"{f.title} ({phase} steps)") for f in found]
         findings.extend(found)

@@ -22,6 +22,11 @@ _SAME_ERROR = (
 _RULES_BY_KIND = {"htod": "pageable-htod", "dtoh": "dtoh-sync", "sync": "dtoh-sync"}
 
 
+def is_silent(finding: Finding) -> bool:
+    """Whether a finding does not stop a capture but may make replays go wrong."""
+    return finding.rule in _SILENT_RULES or finding.kinds == _SILENT_WORK
+
+
 def apply_attempt(findings: Sequence[Finding], attempt: Mapping[str, Any]) -> list[Finding]:
     """Findings after a capture attempt: those at its failing lines confirmed, others cleared.
 
@@ -169,7 +174,7 @@ def _cleared(finding: Finding, seen: Mapping[str, bool], *, after_fixes: bool) -
     if finding.confidence == "confirmed":
         return finding
     fixed = " once the confirmed blockers are patched over" if after_fixes else ""
-    if finding.rule in _SILENT_RULES or finding.kinds == _SILENT_WORK:
+    if is_silent(finding):
         return replace(finding, note=_silent_note(finding, fixed))
     lines = source_lines(finding.source)
     met = [seen[line] for line in lines if line in seen]

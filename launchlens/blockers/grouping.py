@@ -119,7 +119,7 @@ def _position(view: View, row: Rows, step: Rows, counts: Rows) -> str | None:
     names: Counter[str] = Counter()
     around = _around(view, rows, typical)
     for (before, after), inside in zip(around, innermost_ranges(view, rows, typical), strict=True):
-        text = f"after {before or 'the start of the step'}, before {after or 'its end'}"
+        text = f"after {before or 'the start of the step'}, before {after or 'the end of the step'}"
         names[f"{text}, in {inside}" if inside else text] += 1
     shown = names.most_common(_POSITIONS)
     if not shown:

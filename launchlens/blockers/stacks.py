@@ -74,8 +74,10 @@ def _place(view: View, known: _Known, row: int) -> Place | None:
     native = known.native.get(int(api.callchain_id[row]), ())
     if not python and not native:
         return None
-    stack = (*native, *(f"{f.source} {f.function}".strip() for f in python))
-    own = next((f for f in python if not _FOLDED_FILE.search(f.file)), None)
+    unfolded = [f for f in python if not _FOLDED_FILE.search(f.file)]
+    # The program's lines, then the operator that they came to.
+    stack = (*(f"{f.source} {f.function}".strip() for f in unfolded), *native)
+    own = unfolded[0] if unfolded else None
     if own is None or own.line is None:
         return Place(None, None, stack)
     return Place(own.source, own.function, stack)

@@ -38,6 +38,10 @@ from launchlens.cli.profile import (
 )
 from launchlens.errors import TraceError, UsageError
 
+_WITH_STACKS = (
+    "recorded with call stacks, which lengthens the calls that get one: they wait longer here."
+)
+
 if TYPE_CHECKING:
     from launchlens.model.blocking import BlockerReport
 
@@ -131,8 +135,8 @@ def blockers(
             raise UsageError("--rounds times steps, which blockers does on a GPU only.")
         from launchlens.cli.profiling.probing import probe_model
 
-        report = probe_model(plan, patch, nsys, runs)
-    write(_render(report, report_format, output), output)
+        report = probe_model(plan, patch, nsys, runs, lambda r: _tell(r, report_format, output))
+    _tell(report, report_format, output)
     check_findings(conditions, report.label, (report.patched or report).findings)
 
 
@@ -150,16 +154,25 @@ def _of_trace(path: Path, choices: Choices) -> BlockerReport:
             "operators that copy or wait without one: launchlens blockers --model MODEL "
             "--device cpu.",
         )
+    found = blockers_of(loaded, path)
     return BlockerReport(
         schema="launchlens.blockers/1",
         label=analysis.trace.label,
         phases=tuple(dict.fromkeys(s.phase for s in analysis.steps)),
         steps=len(analysis.steps),
         trace=analysis.trace,
-        findings=blockers_of(loaded, path),
-        notes=(*analysis.trace.warnings, *analysis.notes),
+        findings=found,
+        notes=(
+            *((_WITH_STACKS,) if any(f.stack for f in found) else ()),
+            *analysis.trace.warnings,
+            *analysis.notes,
+        ),
         captured=any(s.graph_launches for s in analysis.steps),
     )
+
+
+def _tell(report: BlockerReport, report_format: Format, output: Path | None) -> None:
+    write(_render(report, report_format, output), output)
 
 
 def _check_format(report_format: Format) -> None:

@@ -24,6 +24,7 @@ from launchlens.comparing.sides import (
 from launchlens.errors import UsageError
 from launchlens.model.comparison import Comparison, PhaseComparison, Row, Side, SideInput
 from launchlens.model.figures import Phase
+from launchlens.model.measured import VariantFacts
 
 
 def compare(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:
@@ -64,7 +65,7 @@ def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Compari
         for phase in ([None] if any(groups) else untraced_phases(sides))
     )
     reported = [
-        _side(s, label, short, pairs, i)
+        _side(s, label, short, pairs, i, sides[0].facts)
         for i, (s, label, short) in enumerate(zip(sides, labels, shorts, strict=True))
     ]
     return Comparison(
@@ -78,14 +79,31 @@ def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Compari
     )
 
 
-def _side(side: SideInput, label: str, short: str, pairs: Sequence[Groups], index: int) -> Side:
+def _comparable(facts: VariantFacts, baseline: VariantFacts) -> VariantFacts:
+    """Facts without outputs that were compared with another side than this baseline."""
+    known = [
+        e
+        for e in facts.equivalence
+        if e.beside is None or (e.beside == baseline.variant and facts.command == baseline.command)
+    ]
+    return replace(facts, equivalence=tuple(known))
+
+
+def _side(
+    side: SideInput,
+    label: str,
+    short: str,
+    pairs: Sequence[Groups],
+    index: int,
+    baseline: VariantFacts,
+) -> Side:
     group = next((groups[index] for groups in pairs if groups[index] is not None), None)
     return Side(
         label=label,
         short=short,
         trace=side.analysis.trace if side.analysis else None,
         timing_trace=side.timing.trace if side.timing else None,
-        facts=side.facts,
+        facts=_comparable(side.facts, baseline),
         findings=side.findings,
         gap_histogram=group.gap_histogram if group else (),
         kernels=group.kernels if group else (),

@@ -89,7 +89,10 @@ def reader_notes(
         if side.facts.failure is not None:
             failure = side.facts.failure
             where = f" at {failure.source}" if failure.source else ""
-            notes.append(f"{label} {failure.words}{where}: {failure.error_line}")
+            said = f"{label} {failure.words}{where}: {failure.error_line}"
+            more = [failure.hint] if failure.hint else []
+            more += [f"Its output is in {failure.log}."] if failure.log else []
+            notes.append(" ".join([said if said.endswith(".") or not more else f"{said}.", *more]))
     told = [_told(side, [g[index] for g in pairs]) for index, side in enumerate(sides)]
     for note in dict.fromkeys(note for own in told for note in own):
         who = [label for own, label in zip(told, labels, strict=True) if note in own]

@@ -49,7 +49,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("graph_spans", "graph spans", "count", 0),
     Metric("untraced_ns", "step, untraced", "ns", -1, headline=True),
     Metric("window_ns", "step, traced", "ns", -1, headline=True, timed=True),
-    Metric("inflation", "inflation by tracing", "fraction", 0),
+    Metric("inflation", "inflation by tracing", "fraction", 0, headline=True),
     Metric("idle", "GPU idle, traced", "fraction", -1, headline=True),
     Metric("idle_corrected", "GPU idle, corrected", "fraction", -1, headline=True),
     Metric("idle_kernels_only", "GPU idle, kernels only", "fraction", -1),
@@ -71,9 +71,9 @@ METRICS: tuple[Metric, ...] = (
     Metric("inter_launch_ns", "inter-launch interval", "ns", -1),
     Metric("queue_ns", "queue time, median", "ns", 0),
     Metric("tklqt_ns", "TKLQT", "ns", 0),
-    Metric("peak_memory_bytes", "peak GPU memory", "bytes", -1),
-    Metric("graph_memory_bytes", "graph memory", "bytes", -1),
-    Metric("capture_ns", "capture time", "ns", 0),
+    Metric("peak_memory_bytes", "peak GPU memory", "bytes", -1, headline=True),
+    Metric("graph_memory_bytes", "graph memory", "bytes", -1, headline=True),
+    Metric("capture_ns", "capture time", "ns", 0, headline=True),
 )
 
 BY_NAME = {metric.name: metric for metric in METRICS}

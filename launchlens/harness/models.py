@@ -150,7 +150,7 @@ def _read_config(spec: HarnessSpec) -> _Source:
         config = getattr(transformers, preset.config_class)(**preset.config)
         name = f"preset {preset.name}"
         return _Source(config, config, name, text_only=True, notes=(preset.note,))
-    name = preset.hub_id if preset is not None else spec.model
+    name = preset.hub_id if preset is not None and "/" not in spec.model else spec.model
     whole = _auto_config(spec, name)
     if preset is not None:  # its language model, whatever the weights
         text = whole.get_text_config(decoder=True)

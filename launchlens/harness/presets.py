@@ -58,7 +58,7 @@ def list_presets() -> tuple[Preset, ...]:
 
 
 def find_preset(name: str) -> Preset | None:
-    """Finds a preset by its name or hub id, whatever the case or the tuning suffix.
+    """Finds a preset by its name, whatever the case or tuning suffix, or by its own hub id.
 
     Args:
         name: for example ``gemma-4-e4b``, ``gemma-4-E4B-it`` or ``google/gemma-4-E4B-it``.
@@ -66,11 +66,20 @@ def find_preset(name: str) -> Preset | None:
     Returns:
         The preset, or None when no preset is meant.
     """
-    wanted = _key(name)
+    owner, _, wanted = name.strip().rpartition("/")
     for preset in list_presets():
-        if wanted in {_key(preset.name), _key(preset.hub_id)}:
+        whose = preset.hub_id.partition("/")[0]
+        if owner and (owner.lower() != whose.lower() or wanted.lower() not in _own_names(preset)):
+            continue  # another repository: what it holds is its own affair
+        if _key(wanted) in {_key(preset.name), _key(preset.hub_id)}:
             return preset
     return None
+
+
+def _own_names(preset: Preset) -> set[str]:
+    """A hub id's name, and that without its tuning suffix where the preset is called so too."""
+    name = preset.hub_id.rpartition("/")[2].lower()
+    return {name, preset.name.lower()}
 
 
 def near_presets(name: str) -> tuple[str, ...]:

@@ -81,6 +81,11 @@ class BlockerReport:
     captured: bool = False
 
     @property
-    def copies_per_step(self) -> float:
-        """Synchronizing copies in each step."""
-        return sum(f.count_per_step for f in self.findings if f.rule in COPY_RULES)
+    def copies_per_step(self) -> dict[str, float]:
+        """Synchronizing copies in each step, by phase; phases without any are left out."""
+        found: dict[str, float] = {}
+        for f in self.findings:
+            if f.rule in COPY_RULES:
+                phase = f.phase or (self.phases[0] if len(self.phases) == 1 else "unknown")
+                found[phase] = found.get(phase, 0) + f.count_per_step
+        return found

@@ -198,7 +198,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One suspect or confirmed blocker of CUDA graph capture (docs/blockers.md)."""
+    """One suspect or confirmed blocker of CUDA graph capture (docs/blockers.md).
+
+    ``silent``: it does not stop a capture, but what is captured may go wrong on replay.
+    """
 
     rule: str
     confidence: Literal["suspected", "likely", "confirmed", "cleared"]
@@ -214,6 +217,8 @@ class Finding:
     position: str | None
     remedy: str
     note: str | None = None
+    phase: Phase | None = None
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

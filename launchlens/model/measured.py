@@ -40,13 +40,17 @@ class RequestFigures:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """A variant's outputs beside eager's, by dtype; differences in the model's own units."""
+    """A variant's outputs beside another's, by dtype; differences in the model's own units.
+
+    ``beside``: the variant of the same run that they were measured against.
+    """
 
     dtype: str
     max_abs_diff: float | None
     identical: bool
     finite: bool
     top1_agreement: float | None = None
+    beside: str | None = None
 
 
 FAILED = {

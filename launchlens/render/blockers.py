@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -28,6 +28,8 @@ _VERDICTS = {
 }
 _STYLES = {"confirmed": "bold red", "likely": "red", "suspected": "yellow", "cleared": "green"}
 _LONG = 400
+_FRAMES = 6
+_NATIVE = re.compile(r"::|^THP|^_")
 _FOLDERS = re.compile(r"\S*/(?=[^/\s]+:\d)")
 
 
@@ -36,15 +38,20 @@ def blocker_sentence(report: BlockerReport) -> str:
     kind = f"{report.phases[0]} step" if len(report.phases) == 1 else "step"
     parts = []
     copies = report.copies_per_step
-    if copies:
-        noun = "synchronizing copy" if copies == 1 else "synchronizing copies"
-        parts.append(f"{format_value(copies, 'count')} {noun} in each {kind}")
+    for phase, count in copies.items():
+        noun = "synchronizing copy" if count == 1 else "synchronizing copies"
+        where = "step" if phase == "unknown" else f"{phase} step"
+        parts.append(f"{format_value(count, 'count')} {noun} in each {where}")
     others = [f for f in report.findings if f.rule not in COPY_RULES]
-    if others:
-        other = " other" if copies else ""
-        parts.append(f"{len(others)}{other} finding{'s' if len(others) > 1 else ''}")
-        if not copies:
-            parts[-1] += f" that may keep the {kind} from being captured"
+    open_ones = [f for f in others if not f.silent and f.confidence != "cleared"]
+    if open_ones:
+        said = _findings(len(open_ones), other=bool(copies))
+        parts.append(said if copies else f"{said} that may keep the {kind} from being captured")
+    if silent := [f for f in others if f.silent]:
+        parts.append(f"{_findings(len(silent))} that may make replays go wrong silently")
+    if cleared := [f for f in others if not f.silent and f.confidence == "cleared"]:
+        verb = "does" if len(cleared) == 1 else "do"
+        parts.append(f"{_findings(len(cleared))} that {verb} not block")
     if not parts and report.captured:
         parts.append(
             f"nothing found around the CUDA graphs that the {kind} launches; what is inside them "
@@ -54,6 +61,10 @@ def blocker_sentence(report: BlockerReport) -> str:
         parts.append(f"nothing found that would block the capture of the {kind}")
     said = ", ".join(parts)
     return f"{report.label}: {said}{_capture_clause(report.attempt)}."
+
+
+def _findings(count: int, *, other: bool = False) -> str:
+    return f"{count} {'other ' if other else ''}finding{'s' if count > 1 else ''}"
 
 
 def _capture_clause(attempt: CaptureAttempt | None) -> str:
@@ -75,7 +86,14 @@ def describe_line(finding: Finding) -> str:
     where = f", {plain(finding.source)}" if finding.source else ""
     count = format_value(finding.count_per_step, "count")
     varies = "" if finding.stable else " (differs between steps)"
-    return f"{count} × {finding.title}{varies}{where}: {_VERDICTS[finding.confidence]}"
+    return f"{count} × {finding.title}{varies}{where}: {verdict_words(finding)}"
+
+
+def verdict_words(finding: Finding) -> str:
+    """What a finding does to a capture, and how sure that is."""
+    if finding.silent and finding.confidence != "confirmed":
+        return f"may make replays go wrong silently ({finding.confidence})"
+    return _VERDICTS[finding.confidence]
 
 
 def _cost(finding: Finding) -> str:
@@ -98,7 +116,14 @@ def _lines_of(finding: Finding) -> Iterator[tuple[str, str]]:
     if finding.confidence != "cleared":
         yield "remedy", finding.remedy
     if finding.stack:
-        yield "stack", " ← ".join(_FOLDERS.sub("", frame) for frame in finding.stack[:6])
+        yield "stack", " ← ".join(_FOLDERS.sub("", frame) for frame in _shown(finding.stack))
+
+
+def _shown(stack: Sequence[str]) -> Sequence[str]:
+    """The first frames; of native ones alone the outermost too, which names the operator."""
+    if len(stack) > _FRAMES and _NATIVE.search(stack[0]):
+        return (*stack[: _FRAMES // 2], "…", *stack[-_FRAMES // 2 :])
+    return stack[:_FRAMES]
 
 
 def render_blockers(report: BlockerReport, *, width: int = 100, color: bool = False) -> str:
@@ -119,7 +144,8 @@ def render_blockers(report: BlockerReport, *, width: int = 100, color: bool = Fa
 def _finding_parts(report: BlockerReport) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for finding in report.findings:
-        parts += ["", Text(describe_line(finding), style=_STYLES[finding.confidence])]
+        said = Text(describe_line(finding), style=_STYLES[finding.confidence])
+        parts += ["", said.append(f" [{finding.rule}]", style="dim")]
         parts += [
             Text(f"  {title}: {plain(text, _LONG)}", style="" if title == "remedy" else "dim")
             for title, text in _lines_of(finding)
@@ -157,7 +183,8 @@ def effect_lines(effect: PatchEffect) -> list[str]:
     """What a patch brought."""
     gone = sum(f.count_per_step for f in effect.gone)
     lines = [
-        f"Gone with the patch: {format_value(gone, 'count')} of each step's findings."
+        f"Gone with the patch: {format_value(gone, 'count')} of each step's findings: "
+        + ", ".join(_gone(f) for f in effect.gone)
         if gone
         else "The patch takes none of the findings away."
     ]
@@ -167,6 +194,11 @@ def effect_lines(effect: PatchEffect) -> list[str]:
         said = "; ".join(describe_equivalence(e) for e in results)
         lines.append(f"  outputs of {name} beside unpatched eager: {said}")
     return lines
+
+
+def _gone(finding: Finding) -> str:
+    where = f" ({plain(finding.source)})" if finding.source else ""
+    return f"{format_value(finding.count_per_step, 'count')} × {plain(finding.title)}{where}"
 
 
 def _untraced_lines(effect: PatchEffect) -> Iterator[str]:

@@ -125,7 +125,10 @@ def findings_list(comparison: Comparison) -> str:
             lines.append(
                 f"- {markdown_text(side.short)}: {markdown_text(describe_finding(f), _LONG)}"
             )
-            lines.append(f"  - remedy: {markdown_text(f.remedy, _LONG)}")
+            if f.confidence != "cleared":
+                lines.append(f"  - remedy: {markdown_text(f.remedy, _LONG)}")
+            elif f.note:
+                lines.append(f"  - {markdown_text(f.note, _LONG)}")
     return "Capture blockers:\n\n" + "\n".join(lines) if lines else ""
 
 

@@ -110,7 +110,10 @@ def _findings(comparison: Comparison) -> list[RenderableType]:
     for side in comparison.sides:
         if side.findings:
             parts += ["", Text(f"Capture blockers, {plain(side.short)}", style="bold")]
-            parts += [Text(describe_finding(f)) for f in side.findings]
+            for f in side.findings:
+                parts.append(Text(describe_finding(f)))
+                if f.confidence != "cleared":
+                    parts.append(Text(f"  remedy: {plain(f.remedy, 400)}", style="dim"))
     return parts
 
 
@@ -118,7 +121,8 @@ def describe_finding(f: Finding) -> str:
     """One line about a blocker: how many, what, where, how sure."""
     count = format_value(f.count_per_step, "count")
     where = f" at {plain(f.source)}" if f.source else ""
-    return f"{count} × {plain(f.title)}{where}: {f.rule}, {f.confidence}"
+    said = "does not block" if f.confidence == "cleared" else f.confidence
+    return f"{count} × {plain(f.title)}{where}: {f.rule}, {said}"
 
 
 def _cautions(comparison: Comparison) -> list[RenderableType]:

@@ -189,12 +189,17 @@ def migrations() -> Migrations:
     known = Migrations(MIGRATION_SET)
     known(name="m001_tables")(_create_tables)
     known(name="m002_indexes")(_create_indexes)
+    known(name="m003_beside")(_add_beside)
     return known
 
 
 def _create_tables(db: Database) -> None:
     for sql in (_RUNS, _VARIANTS, _TRACES, _STEPS, _FIGURES, _REQUESTS, _EQUIVALENCE):
         db.execute(sql)
+
+
+def _add_beside(db: Database) -> None:
+    db.execute("ALTER TABLE equivalence ADD COLUMN beside TEXT")
 
 
 def _create_indexes(db: Database) -> None:

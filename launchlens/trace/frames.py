@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
@@ -74,7 +75,9 @@ def _named(fields: dict[str, Value], *words: str) -> Value:
 def _frame(function: Value, file: Value, line: Value) -> Iterator[PythonFrame]:
     if isinstance(file, str) and file:
         text = function if isinstance(function, str) and function != file else ""
-        yield PythonFrame(text, file, line if isinstance(line, int) and line > 0 else None)
+        yield PythonFrame(
+            html.unescape(text), file, line if isinstance(line, int) and line > 0 else None
+        )
 
 
 def _frames_in_text(text: str) -> list[PythonFrame]:
@@ -85,7 +88,7 @@ def _frames_in_text(text: str) -> list[PythonFrame]:
             rest = (one[: found.start()] + " " + one[found.end() :]).replace("in ", " ")
             words = re.findall(r"[A-Za-z_<][\w.<>]*", rest)
             function = next((w for w in words if w not in {"File", "file", "at", "line"}), "")
-            frames.append(PythonFrame(function, found["file"], int(found["line"])))
+            frames.append(PythonFrame(html.unescape(function), found["file"], int(found["line"])))
     return frames
 
 
@@ -96,5 +99,5 @@ def _frames_in_strings(texts: Sequence[str]) -> list[PythonFrame]:
         if text.endswith(".py"):
             before = texts[i - 1] if i else ""
             function = before if before.isidentifier() or before.startswith("<") else ""
-            frames.append(PythonFrame(function, text, None))
+            frames.append(PythonFrame(html.unescape(function), text, None))
     return frames

@@ -236,6 +236,16 @@ def test_a_recorded_attempt_confirms_no_more_than_what_failed(name, events_known
     assert len(confirmed) - len(of_the_trace) <= (0 if of_the_trace else 1)
 
 
+def test_what_goes_wrong_silently_is_not_said_to_block():
+    from launchlens.render.blockers import verdict_words
+
+    for name in ("hidden_stream", "stale_pinned_input", "data_dependent_loop"):
+        trace = read_trace(recorded(name))
+        (finding,) = find_blockers(trace, summarize(trace).steps)
+        assert finding.silent
+        assert verdict_words(finding) == "may make replays go wrong silently (suspected)"
+
+
 def test_what_went_wrong_silently_is_said():
     trace = read_trace(recorded("hidden_stream"))
     (finding,) = find_blockers(trace, summarize(trace).steps, attempt={"status": "captured"})

@@ -47,7 +47,9 @@ def test_what_the_public_report_of_the_fix_did_not_have(cli, machine, tmp_path):
         "6 × host-to-device copy, 2 bytes, pageable, modeling_gemma3n.py:1727/1764: blocks",
         "2 × device-to-host copy, 1 byte, pinned, masking_utils.py:755: does not block",
         "With gemma3n_both.py: gemma-3n-E4B-it-patched: 2 synchronizing copies in each prefill",
-        "Gone with the patch: 16 of each step's findings.",
+        "Gone with the patch: 16 of each step's findings: 10 × host-to-device copy, 4 bytes, "
+        "pageable (modeling_gemma3n.py:973), 6 × host-to-device copy, 2 bytes, pageable "
+        "(modeling_gemma3n.py:1727/1764)",
         "step, untraced, eager: 70.3 ms step",
         "step, untraced, eager, patched: 66.2 ms (1.06×, inconclusive)",
         "step, untraced, cudagraph, patched: 16.1 ms (4.36×)",
@@ -78,3 +80,24 @@ def test_rounds_need_a_patch_and_a_gpu(fails, machine, tmp_path):
     model = ("blockers", "--model", "gemma-3n-E4B-it", "--rounds", "2", "--runs", tmp_path)
     assert "--patch" in fails(*model, code=2)
     assert "on a GPU only" in fails(*model, "--patch", PATCH, "--device", "cpu", code=2)
+
+
+def test_phases_are_counted_apart():
+    from dataclasses import replace
+
+    import handmade
+
+    from launchlens.gates import count_blockers
+    from launchlens.model.blocking import BlockerReport
+    from launchlens.render.blockers import blocker_sentence
+
+    one = replace(handmade.finding(), rule="pageable-htod", confidence="likely", count_per_step=8)
+    found = tuple(replace(one, phase=phase) for phase in ("prefill", "decode"))
+    report = BlockerReport(
+        "launchlens.blockers/1", "m", ("prefill", "decode"), 3, None, findings=found
+    )
+    assert blocker_sentence(report) == (
+        "m: 8 synchronizing copies in each prefill step, 8 synchronizing copies in each decode "
+        "step."
+    )
+    assert count_blockers(found)[0] == 8

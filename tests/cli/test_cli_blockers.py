@@ -10,7 +10,7 @@ from pathlib import Path
 
 import profiled
 import pytest
-from profiled import launchlens, newest_run, one_sentence
+from profiled import launchlens, newest_run
 from tiny_model import make_model
 
 TRACES = profiled.ROOT / "traces"
@@ -182,8 +182,12 @@ class TestModelWithoutGpu:
         done = launchlens(
             home, "blockers", "--model", "./tiny-qwen3", "--device", "cpu", "--patch", "broken.py"
         )
-        said = one_sentence(done)
-        assert "listing the step's operators with the patch failed" in said
+        assert done.returncode == 1
+        said = done.stderr.strip().splitlines()[-1]
+        assert said.startswith("launchlens: listing the step's operators with the patch failed")
+        shown = " ".join(done.stdout.split())  # what the unpatched step has is not lost
+        assert shown.startswith("tiny-qwen3: ")
+        assert "! With broken.py: listing the step's operators with the patch failed" in shown
         assert "RuntimeError: line 1727 is not there." in said
         assert newest_run(home)[1]["status"] == "failed"
 

@@ -13,7 +13,7 @@ from launchlens.comparing.processes import judge_untraced
 from launchlens.model.blocking import PatchEffect
 from launchlens.model.comparison import SideInput
 from launchlens.model.figures import Stat
-from launchlens.model.measured import Untraced, VariantFacts
+from launchlens.model.measured import Equivalence, Untraced, VariantFacts
 from launchlens.render.blockers import effect_lines
 from launchlens.render.format import sentences
 from launchlens.thresholds import check_thresholds, parse_threshold
@@ -153,3 +153,20 @@ def test_what_a_patch_brought_in_one_process_each():
     lines = list(effect_lines(effect))
     assert lines[2] == "  step, untraced, eager, patched: 73.0 ms (0.91×, inconclusive)"
     assert "--rounds 5" in lines[3]
+
+
+def test_outputs_are_shown_beside_the_side_that_they_were_measured_against():
+    same = (Equivalence("bfloat16", 0.0, identical=True, finite=True, beside="eager"),)
+
+    def shown(baseline, command="launchlens profile"):
+        sides = [
+            SideInput(
+                name, analysis(), facts=VariantFacts(variant=name, command=run, equivalence=e)
+            )
+            for name, run, e in ((baseline, "launchlens profile", ()), ("breakable", command, same))
+        ]
+        return compare(sides).candidates[0].facts.equivalence
+
+    assert shown("eager") == same
+    assert shown("cudagraph") == ()
+    assert shown("eager", "launchlens profile --isl 512") == ()

@@ -63,3 +63,19 @@ def test_a_parent_can_read_presets_and_specs_without_torch():
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'nvtx')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [
+        ("google/gemma-4-E4B-it", "gemma-4-E4B"),
+        ("google/gemma-4-E4B", "gemma-4-E4B"),
+        ("GPT2", "gpt2"),
+        ("unsloth/gpt2", None),  # somebody else's repository may hold anything
+        ("Qwen/Qwen3-0.6B-Base", None),
+        ("nobody/Qwen3-0.6B", None),
+    ],
+)
+def test_a_hub_id_is_a_preset_only_if_it_is_the_presets_own(name, preset):
+    found = find_preset(name)
+    assert (found.name if found else None) == preset

@@ -137,7 +137,11 @@ class Execution:
         )
         kind = self._plan.trace_kinds(variant)[0]
         with self._progress.stage(f"{outcome.variant}: nsys, {_describe_kind(kind)}"):
-            self._trace(outcome, variant, kind)
+            result = self._trace(outcome, variant, kind)
+        if result and result.get("spec"):
+            self._describe(result)
+            told = facts_of(result, command=own_command(), versions=self._versions)
+            outcome.facts = replace(told, commit=self._commit, untraced=())
         return outcome
 
     def _name(self, variant: str) -> str:
@@ -182,8 +186,12 @@ class Execution:
             result = _crashed(spec, f"the process ended with {describe_exit(code)}: {said}")
         return result, log
 
-    def _trace(self, outcome: Outcome, variant: str, kind: str) -> None:
-        """Record, export and read one trace; what cannot be traced leaves the variant untraced."""
+    def _trace(self, outcome: Outcome, variant: str, kind: str) -> dict[str, Any] | None:
+        """Record, export and read one trace; what cannot be traced leaves the variant untraced.
+
+        Returns:
+            What the traced child found out.
+        """
         from launchlens.capture import record
 
         spec = self._plan.trace_spec(variant, kind, self._run.results)
@@ -205,7 +213,7 @@ class Execution:
         except CaptureError as error:
             if kind == "graph" and "node" in outcome.traces:
                 self._progress.say(f"{variant}: no whole-graph trace: {error}")
-                return
+                return None
             raise
         self._run.record_command(f"{outcome.variant}: {kind}", recording.command)
         result = read_result(Path(spec.result_path))
@@ -217,10 +225,11 @@ class Execution:
             )
         outcome.traces[kind] = load(recording.sqlite, Choices())
         outcome.files[kind] = recording.sqlite
+        return result
 
     def _with_equivalence(self, outcome: Outcome, baseline: Outcome) -> VariantFacts:
         theirs, own = (self._run.results / f"{one.stem}.outputs.npz" for one in (baseline, outcome))
-        return replace(outcome.facts, equivalence=equivalence_of(theirs, own))
+        return replace(outcome.facts, equivalence=equivalence_of(theirs, own, baseline.variant))
 
     def save(self, outcome: Outcome) -> None:
         """Into the run's folder and the database."""

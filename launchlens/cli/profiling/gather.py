@@ -159,8 +159,10 @@ def _capture_ns(result: Result) -> int | None:
     return None if value is None else int(value)
 
 
-def equivalence_of(baseline: Path, candidate: Path) -> tuple[Equivalence, ...]:
-    """A variant's saved outputs beside the baseline's, by dtype and phase."""
+def equivalence_of(
+    baseline: Path, candidate: Path, beside: str | None = None
+) -> tuple[Equivalence, ...]:
+    """A variant's saved outputs beside those of the variant ``beside``, by dtype and phase."""
     from launchlens.harness.equivalence import compare_outputs
 
     if not baseline.exists() or not candidate.exists():
@@ -174,6 +176,7 @@ def equivalence_of(baseline: Path, candidate: Path) -> tuple[Equivalence, ...]:
             identical=bool(d.identical),
             finite=bool(d.baseline_finite) and bool(d.candidate_finite),
             top1_agreement=d.top1_agreement,
+            beside=beside,
         )
         for d in differences
     )

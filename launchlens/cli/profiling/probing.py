@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from launchlens.cli.profiling.gather import equivalence_of
 from launchlens.cli.profiling.outcome import Outcome
 from launchlens.cli.profiling.progress import Progress
 from launchlens.cli.sides import model_label
-from launchlens.errors import HarnessError
+from launchlens.errors import HarnessError, LaunchlensError
 from launchlens.model.blocking import BlockerReport, CaptureAttempt, PatchEffect
 
 if TYPE_CHECKING:
@@ -27,9 +27,20 @@ _PATCHED = "-patched"
 
 
 def probe_model(
-    plan: Plan, patch: Path | None, nsys: Path | None, runs: Path | None
+    plan: Plan,
+    patch: Path | None,
+    nsys: Path | None,
+    runs: Path | None,
+    tell: Callable[[BlockerReport], None],
 ) -> BlockerReport:
     """Findings with source lines, a real capture attempt, and with ``patch`` the same again.
+
+    Args:
+        plan: what to run; its first variant alone.
+        patch: a source change.
+        nsys: as ``--nsys`` names it.
+        runs: folder of runs, as ``--runs`` names it.
+        tell: called with the findings of the unpatched step if the patched one cannot be run.
 
     Raises:
         CaptureError: nsys is missing or recorded nothing.
@@ -58,7 +69,11 @@ def probe_model(
                 plan, spec=replace(plan.spec, patch=str(patch.absolute())), suffix=_PATCHED
             )
             after = Execution(changed, run, found, progress, commit)
-            patched, eager_patched = _probe(changed, run, after, progress, timed=True)
+            try:
+                patched, eager_patched = _probe(changed, run, after, progress, timed=True)
+            except LaunchlensError as error:  # what was found without it is kept
+                tell(replace(report, notes=(*report.notes, f"With {patch.name}: {error}")))
+                raise
             outcomes = {
                 name: outcome
                 for name, outcome in (("eager", eager), ("eager, patched", eager_patched))
