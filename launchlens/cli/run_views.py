@@ -31,7 +31,6 @@ _FACTS = (
 
 def render_rows(rows: Sequence[RunRow], *, width: int, color: bool) -> str:
     """All runs as a table; where it is narrow the last columns are left out."""
-    from launchlens.cli.sides import model_label
     from launchlens.render.format import plain
     from launchlens.render.terminal_tables import to_text
 
@@ -40,10 +39,10 @@ def render_rows(rows: Sequence[RunRow], *, width: int, color: bool) -> str:
         variants = [f"{v} (failed)" if v in row.failed else v for v in row.variants]
         status = "folder gone" if row.missing else row.status
         commit = _commit(row.git_commit, row.git_dirty)
-        model = row.model or ""
-        if row.layers_note:
-            model = model_label(model, row.layers_note)
-        cells = (row.id, status, ", ".join(variants) or "none", commit, model, row.gpu)
+        ran = ", ".join(variants) or "none"
+        if row.layers_note:  # in a column that stays, however narrow the terminal
+            ran += f" ({row.layers_note.removeprefix('Shortened to ').rstrip('.')})"
+        cells = (row.id, status, ran, commit, row.model, row.gpu)
         table.add_row(*(plain(cell or "") for cell in cells))
     _keep_whole(table, 0, 1, 3, 4, 5)
     return to_text([table], width=width, color=color)
