@@ -10,6 +10,7 @@ each case: medians in ms, one for each process.
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -49,7 +50,7 @@ def run(folder: Path, model: str, device: str, case: str) -> float:
         stderr=subprocess.DEVNULL,
     )
     steps = json.loads(result.read_text())["steps"]["prefill"]
-    return round(sorted(steps["samples_ns"])[len(steps["samples_ns"]) // 2] / 1e6, 2)
+    return round(statistics.median(steps["samples_ns"]) / 1e6, 2)
 
 
 if __name__ == "__main__":

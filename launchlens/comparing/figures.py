@@ -60,6 +60,10 @@ def _idle_corrected(side: SideInput, group: Group | None, phase: Phase) -> Stat 
     return Stat(value, None, None, None, low, high, wall.n)
 
 
+# Variants that capture nothing, and so spend neither memory nor time on it.
+_NONE = {"graph_memory_bytes": ("eager", "compile"), "capture_ns": ("eager",)}
+
+
 def _constant(name: str) -> Callable[[SideInput, Group | None, Phase], Stat | None]:
     def read(side: SideInput, _group: Group | None, _phase: Phase) -> Stat | None:
         value = getattr(side.facts, name)
@@ -68,10 +72,6 @@ def _constant(name: str) -> Callable[[SideInput, Group | None, Phase], Stat | No
         return None if value is None else _point(value, 1)
 
     return read
-
-
-# Variants that capture nothing, and so spend neither memory nor time on it.
-_NONE = {"graph_memory_bytes": ("eager", "compile"), "capture_ns": ("eager",)}
 
 
 def _point(value: float | int, n: int) -> Stat:

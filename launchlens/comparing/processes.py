@@ -62,8 +62,8 @@ def judge_untraced(before: Untraced, after: Untraced, busy_ns: float | None = No
     base, stat = before.wall_ns, after.wall_ns
     if base.median is None or stat.median is None:
         return "unknown"
-    waits = busy_ns is None or busy_ns / max(base.median, stat.median, 1) < _MOSTLY_BUSY
-    if waits and _is_small(before, after):
+    shares = [busy_ns / wall for wall in (base.median, stat.median) if busy_ns and wall]
+    if _waits(shares) and _is_small(before, after):
         return "inconclusive"
     return judge(BY_NAME["untraced_ns"], base, stat, SMALLEST_RELATIVE * base.median)
 
@@ -83,6 +83,11 @@ def is_in_doubt(
         for g, u in ((base_group, before), (group, after))
         if g is not None and (busy := g.metrics["busy_ns"].median) and (wall := u.wall_ns.median)
     ]
+    return _waits(shares)
+
+
+def _waits(shares: Sequence[float]) -> bool:
+    """Whether a step waits for the CPU, by the busy shares of its sides, as far as one knows."""
     return not shares or min(shares) < _MOSTLY_BUSY
 
 

@@ -11,8 +11,14 @@ from typing import Any
 
 from launchlens.errors import HarnessError
 
-# Their checkpoints hold more than the text decoder (gemma-3-1b's does not).
-_MULTIMODAL = {"gemma-3n-E2B", "gemma-3n-E4B", "gemma-4-E2B", "gemma-4-E4B", "gemma-3-4b"}
+# What checkpoints hold beside the text decoder (gemma-3-1b's is all text).
+_OTHER_PARTS = {
+    "gemma-3n-E2B": "vision and audio parts",
+    "gemma-3n-E4B": "vision and audio parts",
+    "gemma-4-E2B": "vision and audio parts",
+    "gemma-4-E4B": "vision and audio parts",
+    "gemma-3-4b": "vision part",
+}
 _SUFFIXES = ("-it", "-instruct", "-chat", "-base", "-pt")
 
 
@@ -42,11 +48,8 @@ class Preset:
     @property
     def note(self) -> str:
         """What of the published model this is, in a sentence."""
-        if self.name in _MULTIMODAL:
-            return (
-                f"Preset {self.name}: the language model of {self.hub_id}, without its vision "
-                "and audio parts."
-            )
+        if others := _OTHER_PARTS.get(self.name):
+            return f"Preset {self.name}: the language model of {self.hub_id}, without its {others}."
         return f"Preset {self.name}: the architecture of {self.hub_id}."
 
 
@@ -66,20 +69,16 @@ def find_preset(name: str) -> Preset | None:
     Returns:
         The preset, or None when no preset is meant.
     """
-    owner, _, wanted = name.strip().rpartition("/")
+    wanted = name.strip().lower()
     for preset in list_presets():
-        whose = preset.hub_id.partition("/")[0]
-        if owner and (owner.lower() != whose.lower() or wanted.lower() not in _own_names(preset)):
-            continue  # another repository: what it holds is its own affair
-        if _key(wanted) in {_key(preset.name), _key(preset.hub_id)}:
+        if "/" in wanted:  # another repository's model is not this one, whatever its name
+            owner = preset.hub_id.partition("/")[0]
+            known = {preset.hub_id.lower(), f"{owner}/{preset.name}".lower()}
+            if wanted in known:
+                return preset
+        elif _key(wanted) in {_key(preset.name), _key(preset.hub_id)}:
             return preset
     return None
-
-
-def _own_names(preset: Preset) -> set[str]:
-    """A hub id's name, and that without its tuning suffix where the preset is called so too."""
-    name = preset.hub_id.rpartition("/")[2].lower()
-    return {name, preset.name.lower()}
 
 
 def near_presets(name: str) -> tuple[str, ...]:

@@ -258,8 +258,8 @@ def test_scrubbing_keeps_the_strings_of_stacks_and_no_other(tmp_path):
     schemas, entries, _ = nsys_layout()
     path = export(tmp_path / "raw.sqlite", layout=(schemas, entries, nsys_payload(b"hunt")))
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        names = dict(NAMES) | {29: "/home/ada/venv/lib/python3.12/site-packages/torch/streams.py"}
-        names |= {31: "/home/ada/secret/model.py", 21: "the program's output", 108: "a host's name"}
+        names = dict(NAMES) | {29: "/srv/ada/venv/lib/python3.12/site-packages/torch/streams.py"}
+        names |= {31: "/srv/ada/secret/model.py", 21: "the program's output", 108: "a host's name"}
         connection.executemany("INSERT INTO StringIds VALUES (?, ?)", names.items())
         connection.commit()
     out = tmp_path / "clean.sqlite"

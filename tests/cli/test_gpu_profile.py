@@ -9,19 +9,13 @@ from pathlib import Path
 
 import profiled
 import pytest
+from on_gpu import needs_gpu
 from profiled import launchlens, newest_run, one_sentence, query
 from tiny_model import make_checkpoint
 
-torch = pytest.importorskip("torch", reason="needs torch")
-pytest.importorskip("transformers", reason="needs transformers")
+from launchlens.harness.variants import BUILT_IN
 
-from launchlens.harness.variants import BUILT_IN  # noqa: E402
-
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.torch,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU"),
-]
+pytestmark = needs_gpu
 LAUNCHES = """
     SELECT count(DISTINCT r.correlationId)
     FROM (SELECT e.start, e.end, e.globalTid FROM NVTX_EVENTS e

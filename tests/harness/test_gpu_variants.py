@@ -1,19 +1,12 @@
 """All variants on a real GPU. Run with ``pytest -m gpu``."""
 
 import pytest
+from on_gpu import needs_gpu, torch
 
 from launchlens.harness.equivalence import compare_outputs
 from launchlens.harness.variants import BUILT_IN
 
-torch = pytest.importorskip("torch", reason="needs torch")
-pytest.importorskip("transformers", reason="needs transformers")
-
-
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.torch,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU"),
-]
+pytestmark = needs_gpu
 QWEN3 = {"model": "qwen3-0.6b", "layers": 2, "device": "cuda", "dtype": "bfloat16", "isl": 25}
 GEMMA3N = {"model": "gemma-3n-E4B", "layers": 2, "device": "cuda", "dtype": "bfloat16", "isl": 25}
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from launchlens.cli.profiling.blocking import attempt_record, findings_with, try_capture
 from launchlens.cli.profiling.execute import Execution, take_turns
@@ -16,14 +16,15 @@ from launchlens.cli.profiling.outcome import Outcome
 from launchlens.cli.profiling.progress import Progress
 from launchlens.cli.sides import model_label
 from launchlens.errors import HarnessError, LaunchlensError
-from launchlens.model.blocking import BlockerReport, CaptureAttempt, PatchEffect
+from launchlens.model.blocking import BlockerReport, PatchEffect
 
 if TYPE_CHECKING:
     from launchlens.cli.profiling.plan import Plan
-    from launchlens.model.figures import Finding, TraceInfo
+    from launchlens.model.figures import Finding
     from launchlens.store import RunFolder
 
 _PATCHED = "-patched"
+_SCHEMA: Literal["launchlens.blockers/1"] = "launchlens.blockers/1"
 
 
 def probe_model(
@@ -120,7 +121,7 @@ def _probe(
         found = _operators(attempt)
         notes = tuple(dict.fromkeys((*attempt["notes"], note)))
         label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
-        return _report(label, ("prefill",), 1, None, found, None, notes), None
+        return BlockerReport(_SCHEMA, label, ("prefill",), 1, None, found, notes=notes), None
     outcome = execution.run_variant("eager") if timed else execution.trace_variant("eager")
     if outcome.counts is None:
         failure = outcome.facts.failure
@@ -136,28 +137,11 @@ def _probe(
     notes = tuple(dict.fromkeys((*attempt["notes"], *analysis.trace.warnings, *analysis.notes)))
     tried = attempt_record(attempt)
     label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
-    return _report(label, phases, len(analysis.steps), analysis.trace, found, tried, notes), outcome
-
-
-def _report(
-    label: str,
-    phases: tuple[str, ...],
-    steps: int,
-    trace: TraceInfo | None,
-    findings: tuple[Finding, ...],
-    attempt: CaptureAttempt | None,
-    notes: tuple[str, ...],
-) -> BlockerReport:
-    return BlockerReport(
-        schema="launchlens.blockers/1",
-        label=label,
-        phases=phases,
-        steps=steps,
-        trace=trace,
-        findings=findings,
-        attempt=attempt,
-        notes=notes,
+    steps = len(analysis.steps)
+    report = BlockerReport(
+        _SCHEMA, label, phases, steps, analysis.trace, found, attempt=tried, notes=notes
     )
+    return report, outcome
 
 
 def _operators(attempt: dict[str, Any]) -> tuple[Finding, ...]:
