@@ -29,7 +29,7 @@ _VERDICTS = {
 _STYLES = {"confirmed": "bold red", "likely": "red", "suspected": "yellow", "cleared": "green"}
 _LONG = 400
 _FRAMES = 6
-_NATIVE = re.compile(r"::|^THP|^_")
+_PYTHON = re.compile(r"\.py:\d")
 _FOLDERS = re.compile(r"\S*/(?=[^/\s]+:\d)")
 
 
@@ -121,7 +121,7 @@ def _lines_of(finding: Finding) -> Iterator[tuple[str, str]]:
 
 def _shown(stack: Sequence[str]) -> Sequence[str]:
     """The first frames; of native ones alone the outermost too, which names the operator."""
-    if len(stack) > _FRAMES and _NATIVE.search(stack[0]):
+    if len(stack) > _FRAMES and not _PYTHON.search(stack[0]):
         return (*stack[: _FRAMES // 2], "…", *stack[-_FRAMES // 2 :])
     return stack[:_FRAMES]
 

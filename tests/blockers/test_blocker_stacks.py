@@ -90,3 +90,29 @@ def test_symbols_are_shortened():
     assert short_symbol("f<void (*)(int)>(int)") == "f<void (*)(int)>"
     name = "at::native::(anonymous namespace)::run(int)"
     assert short_symbol(name) == "at::native::(anonymous namespace)::run"
+
+
+@pytest.mark.parametrize(
+    ("frame", "shown"),
+    [
+        (
+            "_runner.py:{}",
+            ["_runner.py:0", "_runner.py:5"],
+        ),  # the program's lines, the first of them
+        ("at::native::f{}", ["at::native::f0", "…", "at::native::f8"]),  # the outermost names it
+    ],
+)
+def test_a_long_stack_is_cut_where_it_tells_least(frame, shown):
+    from dataclasses import replace
+
+    import handmade
+
+    from launchlens.model.blocking import BlockerReport
+    from launchlens.render.blockers import render_blockers
+
+    long = replace(handmade.finding(), stack=tuple(frame.format(i) for i in range(9)))
+    report = BlockerReport("launchlens.blockers/1", "m", ("prefill",), 1, None, (long,))
+    line = " ".join(render_blockers(report, width=200).partition("stack: ")[2].split("\n")[0:1])
+    frames = line.split(" ← ")
+    assert [f for f in frames if f in shown] == shown
+    assert len(frames) == 6 + ("…" in frames)
