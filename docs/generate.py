@@ -130,14 +130,10 @@ def exit_codes() -> None:
 # --- figures ---
 
 
-def metrics() -> None:
+def metric_table() -> None:
     """Every metric of a comparison: name, title, unit, which way is better, what matters."""
-    from launchlens.comparing.metrics import (
-        METRICS,
-        SMALLEST_COUNT,
-        SMALLEST_IDLE,
-        SMALLEST_RELATIVE,
-    )
+    from launchlens.catalogue import metrics
+    from launchlens.comparison.margins import SMALLEST_COUNT, SMALLEST_IDLE, SMALLEST_RELATIVE
 
     assert SMALLEST_COUNT < 1
     matters = {"count": "1", "fraction": f"{SMALLEST_IDLE * 100:g} percentage point"}
@@ -151,7 +147,8 @@ def metrics() -> None:
             better[m.direction],
             matters.get(m.unit, f"{SMALLEST_RELATIVE:.0%}") if m.direction else "–",
         )
-        for m in METRICS
+        for m in metrics()
+        if m.owner != "request"
     ]
     out(table(("name", "in reports", "unit", "better", "smallest difference that matters"), rows))
 

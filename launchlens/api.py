@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launchlens.comparing import compare as _compare
+from launchlens.comparison import compare as _compare
 from launchlens.metrics import summarize
-from launchlens.model.comparison import Comparison, SideInput
-from launchlens.model.figures import Analysis
+from launchlens.records.comparison import Comparison, SideInput
+from launchlens.records.figures import Analysis
 from launchlens.trace import read_trace
 
 __all__ = ["compare", "read_trace", "summarize"]

@@ -18,9 +18,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.budget import Budget
-    from launchlens.model.figures import Analysis
-    from launchlens.model.gate import GateResult
+    from launchlens.limits.budget import Budget
+    from launchlens.records.figures import Analysis
+    from launchlens.records.gate import GateResult
 
 BUDGET_FILE = "launchlens.toml"
 
@@ -74,8 +74,8 @@ class BudgetChecker:
             The results, all of them held.
         """
         __tracebackhide__ = True
-        from launchlens.budget import check_budget, read_budget
         from launchlens.errors import LaunchlensError
+        from launchlens.limits.budget import check_budget, read_budget
 
         wanted = (phase, skip, step)
         try:
@@ -107,7 +107,7 @@ def launchlens_budget(request: pytest.FixtureRequest) -> BudgetChecker:
 def _analyze(path: Path, phase: str, skip: int, step: str | None, budget: Budget) -> Analysis:
     from dataclasses import replace
 
-    from launchlens.gates import BLOCKERS
+    from launchlens.limits.quantities import BLOCKERS
     from launchlens.metrics import summarize
     from launchlens.trace import read_trace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from launchlens.model.comparison import (
+from launchlens.records.comparison import (
     Cell,
     Comparison,
     Difference,
@@ -14,7 +14,7 @@ from launchlens.model.comparison import (
     Row,
     Side,
 )
-from launchlens.model.figures import (
+from launchlens.records.figures import (
     Analysis,
     ApiRow,
     Finding,
@@ -26,7 +26,7 @@ from launchlens.model.figures import (
     Step,
     TraceInfo,
 )
-from launchlens.model.measured import (
+from launchlens.records.measured import (
     Equivalence,
     Failure,
     RequestFigures,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import launchlens
-from launchlens.model.comparison import SideInput
+from launchlens.records.comparison import SideInput
 
 TRACES = Path(__file__).parents[1] / "traces"
 NAMES = (

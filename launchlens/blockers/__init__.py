@@ -30,9 +30,9 @@ from launchlens.blockers.rules import (
 )
 from launchlens.blockers.stacks import place_calls
 from launchlens.blockers.view import make_view
-from launchlens.model.columns import Trace
-from launchlens.model.figures import Finding, Step
-from launchlens.model.stacks import Stacks
+from launchlens.records.columns import Trace
+from launchlens.records.figures import Finding, Step
+from launchlens.records.stacks import Stacks
 
 __all__ = ["RULES", "Explanation", "Rule", "explain_error", "find_blockers"]
 

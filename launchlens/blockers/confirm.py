@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from launchlens.blockers.errors import explain_error
-from launchlens.model.figures import Finding
+from launchlens.records.figures import Finding
 
 # A successful capture says nothing about these: they do not fail, they go wrong on replay.
 _SILENT_RULES = frozenset({"unstable-sequence", "stale-input"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from launchlens.model.figures import Finding
+from launchlens.records.figures import Finding
 
 _KINDS = {
     "htod": ("pageable-htod", "host-to-device copy", "HtoD"),

@@ -11,7 +11,7 @@ import numpy as np
 from launchlens.blockers.hits import Hits, Rule
 from launchlens.blockers.view import Rows, View, kernel_names
 from launchlens.blockers.words import short_kernel
-from launchlens.model.figures import Finding
+from launchlens.records.figures import Finding
 
 _POSITIONS = 3
 _STEP_SAMPLE = 200

@@ -9,7 +9,7 @@ import numpy as np
 
 from launchlens.blockers.calls import Role
 from launchlens.blockers.view import Rows, View
-from launchlens.model.columns import Trace
+from launchlens.records.columns import Trace
 
 HTOD, DTOH = 1, 2
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from launchlens.blockers.calls import Role
 from launchlens.blockers.grouping import Place
 from launchlens.blockers.view import Rows, View
-from launchlens.model.stacks import ChainRow, PythonFrame, Stacks
+from launchlens.records.stacks import ChainRow, PythonFrame, Stacks
 
 _MAX_FRAMES = 40
 # Frames that say how a call came about, not where from: runtime, driver, tracing, interpreter.

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.blockers.calls import Role, base_name, call_role, is_blocking_copy
-from launchlens.model.columns import OpKind, Trace
-from launchlens.model.figures import Step
+from launchlens.records.columns import OpKind, Trace
+from launchlens.records.figures import Step
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from launchlens.cli.inputs import Choices, Loaded, load
 from launchlens.cli.options import (
     FailOnOption,
     Format,
@@ -23,6 +22,7 @@ from launchlens.cli.options import (
     WholeOption,
 )
 from launchlens.cli.output import terminal_width, wants_color, write
+from launchlens.workflow.load import Choices, Loaded, load
 
 
 def analyze(
@@ -57,7 +57,7 @@ def analyze(
 def _with_blockers(loaded: Loaded, path: Path) -> Loaded:
     """The trace with its capture blockers, and a note that they were looked for."""
     from launchlens.cli.gating import SEARCHED
-    from launchlens.cli.sides import blockers_of
+    from launchlens.workflow.sides import blockers_of
 
     analysis = loaded.analysis
     findings, notes = blockers_of(loaded, path), (*analysis.notes, SEARCHED)
@@ -82,8 +82,8 @@ def render_loaded(
 
         return render_analysis_csv(analysis)
     if report_format is Format.html:
-        from launchlens.cli.timelines import timelines_of
         from launchlens.render.html import render_analysis_html
+        from launchlens.workflow.timelines import timelines_of
 
         return render_analysis_html(analysis, timelines_of(loaded))
     from launchlens.render.terminal_analysis import render_analysis

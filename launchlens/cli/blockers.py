@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from launchlens.cli.inputs import Choices, load
 from launchlens.cli.options import (
     FailOnOption,
     Format,
@@ -37,13 +36,14 @@ from launchlens.cli.profile import (
     WeightsOption,
 )
 from launchlens.errors import TraceError, UsageError
+from launchlens.workflow.load import Choices, load
 
 _WITH_STACKS = (
     "recorded with call stacks, which lengthens the calls that get one: they wait longer here."
 )
 
 if TYPE_CHECKING:
-    from launchlens.model.blocking import BlockerReport
+    from launchlens.records.blocking import BlockerReport
 
 
 def blockers(
@@ -103,8 +103,8 @@ def blockers(
     if trace is not None:
         report = _of_trace(trace, Choices(phase.value, step, skip, whole, nsys))
     else:
-        from launchlens.cli.profiling.plan import check_patch, make_plan
         from launchlens.harness.spec import HarnessSpec
+        from launchlens.workflow.profiling.plan import check_patch, make_plan
 
         assert model is not None
         check_patch(patch)
@@ -133,7 +133,7 @@ def blockers(
         )
         if rounds > 1 and plan.device == "cpu":
             raise UsageError("--rounds times steps, which blockers does on a GPU only.")
-        from launchlens.cli.profiling.probing import probe_model
+        from launchlens.workflow.profiling.probing import probe_model
 
         report = probe_model(plan, patch, nsys, runs, lambda r: _tell(r, report_format, output))
     _tell(report, report_format, output)
@@ -142,8 +142,8 @@ def blockers(
 
 def _of_trace(path: Path, choices: Choices) -> BlockerReport:
     """Suspects of a trace."""
-    from launchlens.cli.sides import blockers_of
-    from launchlens.model.blocking import BlockerReport
+    from launchlens.records.blocking import BlockerReport
+    from launchlens.workflow.sides import blockers_of
 
     loaded = load(path, choices)
     analysis = loaded.analysis

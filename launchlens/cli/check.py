@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from launchlens.cli.inputs import Choices
 from launchlens.cli.options import (
     NsysOption,
     PhaseChoice,
@@ -20,13 +19,14 @@ from launchlens.cli.options import (
 )
 from launchlens.cli.output import write
 from launchlens.errors import EXIT_THRESHOLD, TraceError
+from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.cli.sides import LoadedSide
-    from launchlens.model.figures import Analysis
-    from launchlens.model.gate import GateResult
+    from launchlens.records.figures import Analysis
+    from launchlens.records.gate import GateResult
+    from launchlens.workflow.sides import LoadedSide
 
 
 def check(
@@ -57,9 +57,9 @@ def check(
     A limit on a figure that the trace cannot tell does not hold. A trace that no limit is for is
     an error.
     """
-    from launchlens.budget import check_budget, read_budget
-    from launchlens.cli.sides import load_side
-    from launchlens.gates import BLOCKERS
+    from launchlens.limits.budget import check_budget, read_budget
+    from launchlens.limits.quantities import BLOCKERS
+    from launchlens.workflow.sides import load_side
 
     limits = read_budget(budget)
     blockers = any(limit.metric == BLOCKERS for limit in limits.limits)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from launchlens.cli.inputs import Choices
 from launchlens.cli.options import (
     FailOnOption,
     NsysOption,
@@ -18,6 +17,7 @@ from launchlens.cli.options import (
     StepOption,
 )
 from launchlens.cli.output import write
+from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
     from launchlens.github.client import GitHubForge
@@ -62,8 +62,8 @@ def comment(
     from launchlens.cli.gating import parse_conditions, report
     from launchlens.github import make_marker, post_comment
     from launchlens.github.post import check_target
+    from launchlens.limits.thresholds import check_thresholds
     from launchlens.render.comment import render_comment
-    from launchlens.thresholds import check_thresholds
 
     conditions = parse_conditions(fail_on)
     check_target(repo, pr)

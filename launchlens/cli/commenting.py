@@ -12,9 +12,9 @@ from launchlens.cli.gating import SEARCHED, asks_for_blockers
 from launchlens.errors import LaunchlensError, UsageError
 
 if TYPE_CHECKING:
-    from launchlens.cli.inputs import Choices
-    from launchlens.model.comparison import Comparison, SideInput
-    from launchlens.thresholds import Threshold
+    from launchlens.limits.thresholds import Threshold
+    from launchlens.records.comparison import Comparison, SideInput
+    from launchlens.workflow.load import Choices
 
 _DIRTY = " (dirty)"
 _SHORT_HASH = 7
@@ -38,7 +38,7 @@ def load_report(
         UsageError: a single side; or the report does not tell what a threshold needs.
         LaunchlensError: something cannot be read.
     """
-    from launchlens.comparing import compare
+    from launchlens.comparison import compare
 
     reports = [reference for reference in references if reference.endswith(".json")]
     if reports:
@@ -86,8 +86,8 @@ def _is_same(recorded: str, named: str) -> bool:
 def _sides_of(
     references: Sequence[str], choices: Choices, runs: Path | None
 ) -> tuple[list[SideInput], str | None]:
-    from launchlens.cli.references import find_run
-    from launchlens.cli.sides import load_sides, side_of_variant, with_blockers
+    from launchlens.workflow.references import find_run
+    from launchlens.workflow.sides import load_sides, side_of_variant, with_blockers
 
     (first, *others) = references
     if others:
@@ -109,7 +109,7 @@ def _sides_of(
 
 
 def _read_report(path: Path, conditions: Sequence[Threshold]) -> Comparison:
-    from launchlens.model.comparison import Comparison
+    from launchlens.records.comparison import Comparison
     from launchlens.render.json_report import read_json
 
     try:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from launchlens.cli.inputs import Choices
 from launchlens.cli.options import (
     FailOnOption,
     Format,
@@ -23,6 +22,7 @@ from launchlens.cli.options import (
     WholeOption,
 )
 from launchlens.cli.output import write
+from launchlens.workflow.load import Choices
 
 
 def diff(
@@ -51,8 +51,8 @@ def diff(
         parse_conditions,
     )
     from launchlens.cli.reports import render_report
-    from launchlens.cli.sides import load_sides
-    from launchlens.comparing import compare
+    from launchlens.comparison import compare
+    from launchlens.workflow.sides import load_sides
 
     conditions = parse_conditions(fail_on)
     choices = Choices(phase.value, step, skip, whole, nsys)

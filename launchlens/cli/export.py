@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from launchlens.cli.inputs import Choices
 from launchlens.cli.options import (
     NsysOption,
     PhaseChoice,
@@ -19,13 +18,14 @@ from launchlens.cli.options import (
 )
 from launchlens.cli.output import save
 from launchlens.errors import TraceError, UsageError
+from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.cli.inputs import Loaded
-    from launchlens.cli.sides import LoadedSide
-    from launchlens.model.figures import Analysis, Step
+    from launchlens.records.figures import Analysis, Step
+    from launchlens.workflow.load import Loaded
+    from launchlens.workflow.sides import LoadedSide
 
 
 def export(
@@ -82,7 +82,7 @@ def export(
     nsys: NsysOption = None,
 ) -> None:
     """Write a step for ui.perfetto.dev, or figures for data frames and benchmark histories."""
-    from launchlens.cli.sides import load_sides
+    from launchlens.workflow.sides import load_sides
 
     _check(traces, perfetto, step, parquet, github_benchmark, bigger_is_better=bigger_is_better)
     choices = Choices(phase.value, ranges, skip, whole, nsys)
@@ -126,7 +126,7 @@ def _loaded(side: LoadedSide) -> Loaded:
 
 
 def _parquet(sides: Sequence[LoadedSide]) -> bytes:
-    from launchlens.comparing import tabulate
+    from launchlens.comparison import tabulate
     from launchlens.render.feeds import render_analysis_parquet, render_comparison_parquet
 
     if len(sides) == 1:
@@ -140,7 +140,7 @@ def _benchmark(sides: Sequence[LoadedSide], *, bigger_is_better: bool) -> str:
     Raises:
         TraceError: there is nothing to put into it.
     """
-    from launchlens.comparing import tabulate
+    from launchlens.comparison import tabulate
     from launchlens.render.feeds import render_benchmark_json
 
     text = render_benchmark_json(

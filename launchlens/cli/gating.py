@@ -16,24 +16,24 @@ SEARCHED = (
 """A note in reports, without which an empty list of findings says nothing."""
 
 if TYPE_CHECKING:
-    from launchlens.model.comparison import Comparison
-    from launchlens.model.figures import Analysis, Finding
-    from launchlens.model.gate import GateResult
-    from launchlens.thresholds import Threshold
+    from launchlens.limits.thresholds import Threshold
+    from launchlens.records.comparison import Comparison
+    from launchlens.records.figures import Analysis, Finding
+    from launchlens.records.gate import GateResult
 
 
 def parse_conditions(texts: Sequence[str] | None) -> list[Threshold]:
     """Thresholds as given; wrong ones are refused before any work is done."""
     if not texts:
         return []
-    from launchlens.thresholds import parse_threshold
+    from launchlens.limits.thresholds import parse_threshold
 
     return [parse_threshold(text) for text in texts]
 
 
 def asks_for_blockers(conditions: Sequence[Threshold]) -> bool:
     """Whether a condition is on capture blockers, so that they have to be looked for."""
-    from launchlens.gates import BLOCKERS
+    from launchlens.limits.quantities import BLOCKERS
 
     return any(condition.metric == BLOCKERS for condition in conditions)
 
@@ -41,7 +41,7 @@ def asks_for_blockers(conditions: Sequence[Threshold]) -> bool:
 def check_comparison(conditions: Sequence[Threshold], comparison: Comparison) -> None:
     """End with exit code 3 if a condition holds, or cannot be known not to hold."""
     if conditions:
-        from launchlens.thresholds import check_thresholds
+        from launchlens.limits.thresholds import check_thresholds
 
         report(check_thresholds(conditions, comparison))
 
@@ -49,7 +49,7 @@ def check_comparison(conditions: Sequence[Threshold], comparison: Comparison) ->
 def check_analysis(conditions: Sequence[Threshold], analysis: Analysis) -> None:
     """The same for one trace, whose conditions are absolute."""
     if conditions:
-        from launchlens.thresholds import check_values
+        from launchlens.limits.thresholds import check_values
 
         report(check_values(conditions, analysis))
 
@@ -63,7 +63,7 @@ def check_findings(
         UsageError: a condition on anything else.
     """
     if conditions:
-        from launchlens.thresholds import check_blockers
+        from launchlens.limits.thresholds import check_blockers
 
         report(check_blockers(conditions, label, findings))
 
@@ -75,7 +75,7 @@ def require_blockers(conditions: Sequence[Threshold]) -> None:
         UsageError: a condition on another metric.
     """
     if conditions:
-        from launchlens.thresholds import check_blockers
+        from launchlens.limits.thresholds import check_blockers
 
         check_blockers(conditions, "", ())
 

@@ -146,10 +146,10 @@ def profile(
 ) -> None:
     """Run a model's steps under nsys once for each variant, and compare them."""
     from launchlens.cli.gating import parse_conditions
-    from launchlens.cli.profiling.plan import make_plan
-    from launchlens.cli.profiling.run import run_profile
     from launchlens.harness.spec import HarnessSpec
-    from launchlens.thresholds import require_values
+    from launchlens.limits.thresholds import require_values
+    from launchlens.workflow.profiling.plan import make_plan
+    from launchlens.workflow.profiling.run import run_profile
 
     conditions = parse_conditions(fail_on)
     requests = parse_concurrency(concurrency, osl)

@@ -10,8 +10,8 @@ from launchlens.cli.options import Format
 from launchlens.cli.output import terminal_width, wants_color
 
 if TYPE_CHECKING:
-    from launchlens.cli.sides import LoadedSide
-    from launchlens.model.comparison import Comparison
+    from launchlens.records.comparison import Comparison
+    from launchlens.workflow.sides import LoadedSide
 
 
 def render_report(
@@ -36,8 +36,8 @@ def render_report(
 
         return render_comparison_csv(comparison)
     if report_format is Format.html:
-        from launchlens.cli.timelines import timelines_of
         from launchlens.render.html import render_comparison_html
+        from launchlens.workflow.timelines import timelines_of
 
         labels = [side.label for side in comparison.sides]
         timelines = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from launchlens.model.trend import TrendSeries
+    from launchlens.records.trend import TrendSeries
     from launchlens.store import RunRow, StoredRun, StoredVariant
 
 _HASH = 7

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from launchlens.model.figures import Bound, Gaps
+from launchlens.records.figures import BoundBy, Gaps
 
 GPU_BOUND_IDLE_BELOW = 0.20
 """Idle below this fraction of the window: the GPU is the bottleneck."""
@@ -11,8 +11,8 @@ DOMINANT_SHARE = 0.60
 """A class of causes with at least this share of the idle time names the bound."""
 
 
-def bound_of(idle: float | None, gaps: Gaps | None, *, at_least: bool = False) -> Bound | None:
-    """Bound of a step from its idle fraction and gap causes; None where these are unknown.
+def bound_of(idle: float | None, gaps: Gaps | None, *, at_least: bool = False) -> BoundBy | None:
+    """BoundBy of a step from its idle fraction and gap causes; None where these are unknown.
 
     - ``gpu-bound``: idle below `GPU_BOUND_IDLE_BELOW`.
     - ``launch-bound``: at least `DOMINANT_SHARE` of the idle time waits for the CPU to submit

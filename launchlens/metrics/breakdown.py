@@ -12,8 +12,8 @@ from launchlens.metrics.idle import GapKind, GapTable
 from launchlens.metrics.measure import Measured
 from launchlens.metrics.ownership import Slices
 from launchlens.metrics.statistics import grouped_medians
-from launchlens.model.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
-from launchlens.model.figures import ApiRow, FollowerRow, GapBin, KernelRow
+from launchlens.records.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
+from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
 
 GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
 """Classes of gap length: below 2, 2-5, 5-10, 10-50, 50-500 µs, longer."""

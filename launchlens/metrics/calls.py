@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from launchlens.model.columns import ApiTable, OpTable
+from launchlens.records.columns import ApiTable, OpTable
 
 
 class CallKind(IntEnum):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from launchlens.errors import UsageError
-from launchlens.model.figures import Phase
+from launchlens.records.figures import Phase
 
 _WORDS: dict[str, Phase] = {
     "prefill": "prefill",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from launchlens.intervals import Cover, Pieces, uncovered_pieces
 from launchlens.metrics.calls import Calls
-from launchlens.model.columns import IntColumn, OpKind, SmallColumn, Trace
+from launchlens.records.columns import IntColumn, OpKind, SmallColumn, Trace
 
 _CHUNK_GAPS = 400_000
 

@@ -15,8 +15,8 @@ from launchlens.metrics.placement import Unplaced
 from launchlens.metrics.reasons import unknown_reason
 from launchlens.metrics.statistics import segment_medians
 from launchlens.metrics.steps import StepRange
-from launchlens.model.columns import IntColumn, OpKind, SmallColumn, Trace
-from launchlens.model.figures import Gaps, GraphTracing, Step
+from launchlens.records.columns import IntColumn, OpKind, SmallColumn, Trace
+from launchlens.records.figures import Gaps, GraphTracing, Step
 
 
 @dataclass(frozen=True, slots=True)

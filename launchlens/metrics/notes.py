@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from launchlens.metrics.measure import Measured
-from launchlens.model.columns import Trace
-from launchlens.model.figures import Group, Step
+from launchlens.records.columns import Trace
+from launchlens.records.figures import Group, Step
 
 _SHORTFALLS = (
     (

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.metrics.steps import StepRange
-from launchlens.model.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
+from launchlens.records.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from launchlens.intervals import Cover
 from launchlens.metrics.ownership import Slices
-from launchlens.model.columns import IntColumn, Trace
+from launchlens.records.columns import IntColumn, Trace
 
 
 class Unplaced:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from launchlens.model.columns import Trace
-from launchlens.model.figures import GraphTracing
+from launchlens.records.columns import Trace
+from launchlens.records.figures import GraphTracing
 
 NO_API = (
     "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used. "

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.metrics.ownership import Slices
-from launchlens.model.columns import IntColumn
-from launchlens.model.figures import Stat
+from launchlens.records.columns import IntColumn
+from launchlens.records.figures import Stat
 
 CONFIDENCE = 0.95
 _VALUE_MASK = (1 << 40) - 1  # 18 minutes in ns: a value and its group share one sort key

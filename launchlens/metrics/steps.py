@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from launchlens.errors import StepNotFoundError
 from launchlens.metrics.engines import PATTERNS, StepPattern, user_pattern
-from launchlens.model.columns import RangeTable, Trace
-from launchlens.model.figures import Phase
+from launchlens.records.columns import RangeTable, Trace
+from launchlens.records.figures import Phase
 
 _SHOWN_RANGES = 10
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from launchlens.catalogue import step_metrics
 from launchlens.errors import StepNotFoundError, UsageError
 from launchlens.metrics.breakdown import (
     EndOrder,
@@ -18,45 +20,13 @@ from launchlens.metrics.breakdown import (
 )
 from launchlens.metrics.measure import Measured, measure_steps
 from launchlens.metrics.notes import find_notes
-from launchlens.metrics.statistics import Shape, describe
+from launchlens.metrics.statistics import describe
 from launchlens.metrics.steps import find_steps
-from launchlens.model.columns import Trace
-from launchlens.model.figures import Analysis, Bound, Gaps, Group, Phase, Stat, Step
+from launchlens.records.columns import Trace
+from launchlens.records.figures import Analysis, BoundBy, Group, Phase, Stat, Step
 
 PhaseChoice = Literal["prefill", "decode", "mixed", "unknown", "all"]
 
-COUNT_METRICS = (
-    "launches",
-    "kernel_launches",
-    "graph_launches",
-    "memcpy_calls",
-    "memset_calls",
-    "submissions",
-    "sync_calls",
-    "alloc_calls",
-    "captured_calls",
-    "hidden_graph_launches",
-    "kernels",
-    "memcpys",
-    "memsets",
-    "graph_spans",
-)
-TIME_METRICS = (
-    "cpu_ns",
-    "window_ns",
-    "busy_ns",
-    "kernel_busy_ns",
-    "projected_ns",
-    "lead_in_ns",
-    "tail_ns",
-    "launch_cost_ns",
-    "launch_cost_total_ns",
-    "inter_launch_ns",
-    "queue_ns",
-    "tklqt_ns",
-)
-FRACTION_METRICS = ("idle", "idle_kernels_only", "idle_projected")
-GAP_CAUSES = ("lead_in", "host", "launch", "sync", "device", "tail", "unlinked")
 _PHASES: tuple[Phase, ...] = ("prefill", "mixed", "decode", "unknown")
 
 
@@ -174,6 +144,7 @@ def _group(
     wanted[window_of_row[rows]] = True
     wanted[-1] = False
     in_group = wanted[gaps.row]
+    tracing = _tracing({s.graph_tracing for s in steps})
     countable = all(s.kernels is not None for s in steps)
     windowed = all(s.window_ns is not None for s in steps)
     return Group(
@@ -183,8 +154,8 @@ def _group(
         engine=first.engine,
         steps=len(steps),
         dropped=dropped,
-        metrics=_metrics(steps),
-        graph_tracing=_tracing({s.graph_tracing for s in steps}),
+        metrics=_metrics(steps, tracing),
+        graph_tracing=tracing,
         bound=_bound(steps),
         tokens=_same({s.tokens for s in steps}),
         unknown_reason=_unknown_reason(steps),
@@ -207,24 +178,15 @@ def _unknown_reason(steps: Sequence[Step]) -> str | None:
     )
 
 
-def _metrics(steps: Sequence[Step]) -> dict[str, Stat]:
-    metrics: dict[str, Stat] = {}
-    shapes: tuple[tuple[Iterable[str], Shape], ...] = (
-        (COUNT_METRICS, "count"),
-        (FRACTION_METRICS, "fraction"),
-        (TIME_METRICS, "ns"),
-    )
-    for names, shape in shapes:
-        for name in names:
-            metrics[name] = describe([getattr(s, name) for s in steps], shape)
-    for cause in GAP_CAUSES:
-        values = [_gap(s.gaps_ns, cause) for s in steps]
-        metrics[f"gaps_ns.{cause}"] = describe(values, "ns")
-    return metrics
-
-
-def _gap(gaps: Gaps | None, cause: str) -> int | None:
-    return None if gaps is None else int(getattr(gaps, cause))
+def _metrics(steps: Sequence[Step], graph_tracing: str | None) -> dict[str, Stat]:
+    """Every metric of the catalogue over the steps; spans make some of them bounds."""
+    found = {}
+    for metric in step_metrics():
+        shape = metric.unit if metric.unit in ("count", "fraction") else "ns"
+        stat = describe([step.figure(metric.name) for step in steps], shape)
+        bound = metric.bound_under(graph_tracing) if stat.median is not None else None
+        found[metric.name] = replace(stat, bound=bound)
+    return found
 
 
 def _tracing(values: Iterable[str | None]) -> str | None:
@@ -241,7 +203,7 @@ def _tracing(values: Iterable[str | None]) -> str | None:
     return graphs.pop() if graphs else "none"
 
 
-def _bound(steps: Sequence[Step]) -> Bound | None:
+def _bound(steps: Sequence[Step]) -> BoundBy | None:
     bounds = {s.bound for s in steps}
     if None in bounds:
         return None

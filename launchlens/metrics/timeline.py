@@ -12,9 +12,9 @@ from launchlens.intervals import Cover, uncovered_pieces
 from launchlens.metrics.calls import CallKind, base_name
 from launchlens.metrics.idle import BlockingCovers, GapKind
 from launchlens.metrics.measure import Measured
-from launchlens.model.columns import IntColumn, OpKind, Trace
-from launchlens.model.figures import Analysis, Group, Step
-from launchlens.model.timeline import Lane, Span, Timeline
+from launchlens.records.columns import IntColumn, OpKind, Trace
+from launchlens.records.figures import Analysis, Group, Step
+from launchlens.records.timeline import Lane, Span, Timeline
 
 MOST_SUBMISSIONS = 60_000
 """A step with more submissions than this is not drawn: no page holds it (--whole on a long run)."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from launchlens.model.blocking import COPY_RULES, BlockerReport, CaptureAttempt, PatchEffect
-from launchlens.model.figures import Finding
+from launchlens.records.blocking import COPY_RULES, BlockerReport, CaptureAttempt, PatchEffect
+from launchlens.records.figures import Finding
 from launchlens.render.format import (
     format_ns,
     format_value,

@@ -28,8 +28,8 @@ from launchlens.render.terminal_metrics import shown_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.model.comparison import Comparison, PhaseComparison
-    from launchlens.model.gate import GateResult
+    from launchlens.records.comparison import Comparison, PhaseComparison
+    from launchlens.records.gate import GateResult
 
 LIMIT = 65_536  # GitHub refuses longer bodies; counted in bytes, which no way of counting exceeds
 _SHORT_HASH = 7

@@ -11,13 +11,13 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from launchlens.model.figures import Gaps, Step
+from launchlens.records.figures import Gaps, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from launchlens.model.comparison import Cell, Comparison, Row
-    from launchlens.model.figures import Analysis
+    from launchlens.records.comparison import Cell, Comparison, Row
+    from launchlens.records.figures import Analysis
 
 Record = dict[str, Any]
 

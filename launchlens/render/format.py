@@ -9,9 +9,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from launchlens.model.comparison import Cell, Comparison, PhaseComparison, Row
-from launchlens.model.figures import Analysis, GapBin, Group, Verdict
-from launchlens.model.measured import FAILED
+from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
+from launchlens.records.figures import Analysis, GapBin, Group, Stat, Verdict
+from launchlens.records.measured import FAILED
+from launchlens.records.metric import Bound
 
 UNKNOWN = "unknown"
 MINUS = "\N{MINUS SIGN}"
@@ -35,6 +36,17 @@ def format_value(value: float | int | None, unit: str) -> str:
     if unit == "per_s":
         return f"{_digits(value)}/s"
     return f"{value:,.0f}".replace(",", "") if float(value).is_integer() else f"{value:.1f}"
+
+
+def format_bounded(value: float | int | None, unit: str, bound: Bound | None) -> str:
+    """A value with its unit, marked where it is only a bound."""
+    mark = {"lower": "≥ ", "upper": "≤ "}.get(bound or "", "") if value is not None else ""
+    return mark + format_value(value, unit)
+
+
+def format_stat(stat: Stat, unit: str) -> str:
+    """The median of a figure over steps, marked where it is only a bound."""
+    return format_bounded(stat.median, unit, stat.bound)
 
 
 def format_ns(value: float | int) -> str:
@@ -68,8 +80,7 @@ def format_cell(row: Row, cell: Cell) -> str:
     """A cell's value; bounds are marked as such, and what a failed variant has none of."""
     if cell.value is None and cell.note in FAILED.values():
         return "failed"
-    mark = {"lower bound": "≥ ", "upper bound": "≤ "}.get(cell.note or "", "")
-    return (mark if cell.value is not None else "") + format_value(cell.value, row.unit)
+    return format_bounded(cell.value, row.unit, cell.bound)
 
 
 def format_change(row: Row, cell: Cell) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from launchlens.model.gate import GateResult
+from launchlens.records.gate import GateResult
 from launchlens.render.format import format_value, plain, signed
 
 

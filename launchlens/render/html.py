@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launchlens.model.comparison import Comparison
-from launchlens.model.figures import Analysis
-from launchlens.model.timeline import Timeline
-from launchlens.model.trend import TrendSeries
+from launchlens.records.comparison import Comparison
+from launchlens.records.figures import Analysis
+from launchlens.records.timeline import Timeline
+from launchlens.records.trend import TrendSeries
 from launchlens.render.format import sentences
 from launchlens.render.html_analysis import analysis_page
 from launchlens.render.html_page import Page

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from launchlens.model.figures import Analysis, Group
-from launchlens.model.timeline import Timeline
+from launchlens.catalogue import step_metrics
+from launchlens.records.figures import Analysis, Group
+from launchlens.records.timeline import Timeline
 from launchlens.render.format import analysis_sentence
 from launchlens.render.html_blockers import findings_section
 from launchlens.render.html_charts import gap_histogram_charts
@@ -16,7 +17,6 @@ from launchlens.render.html_page import FactsView, FigureView, Page, SectionView
 from launchlens.render.html_palette import BUSY_COLOUR, GAP_CAUSES, side_colour
 from launchlens.render.html_sections import timeline_section, trace_entries
 from launchlens.render.html_tables import group_table, group_value, kernel_table, step_table
-from launchlens.render.terminal_analysis import FIGURES
 
 _TILES = (
     ("launches", "Launches per step", "count"),
@@ -86,7 +86,7 @@ def _figures_section(group: Group, title: str, index: int) -> SectionView:
     if group.bound:
         notes.append(f"By the causes of its gaps the step is {group.bound}.")
     idle = _idle_figure(group, index)
-    titles = {name: (title, unit) for name, title, unit in FIGURES}
+    titles = {m.name: (m.title, m.unit) for m in step_metrics()}
     return SectionView(
         f"group-{index}",
         title,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from launchlens.model.comparison import Side
-from launchlens.model.figures import Finding
-from launchlens.model.measured import Failure
+from launchlens.records.comparison import Side
+from launchlens.records.figures import Finding
+from launchlens.records.measured import Failure
 from launchlens.render.format import format_value
 from launchlens.render.html_page import FindingView, SectionView
 

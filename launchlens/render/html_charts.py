@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launchlens.model.comparison import Comparison, PhaseComparison
-from launchlens.model.figures import ApiRow, GapBin, KernelRow
+from launchlens.records.comparison import Comparison, PhaseComparison
+from launchlens.records.figures import ApiRow, GapBin, KernelRow
 from launchlens.render.format import format_value, gap_bin_label
 from launchlens.render.html_figures import (
     Series,

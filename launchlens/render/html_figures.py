@@ -56,7 +56,7 @@ def bars_by_category(
         caption: what stands below.
         categories: names, in full; shown shortened, whole on hover.
         series: values for each category, in ``unit``.
-        unit: as in `launchlens.model.comparison.Row`.
+        unit: as in `launchlens.records.comparison.Row`.
         stacked: one bar made of the series, else a bar beside a bar.
     """
     scale, axis = AXIS[unit]

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
-from launchlens.model.timeline import Span, Timeline
+from launchlens.records.timeline import Span, Timeline
 from launchlens.render.html_figures import bars_by_category, side_series
 from launchlens.render.html_page import FigureView
 

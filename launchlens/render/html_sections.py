@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from launchlens.model.comparison import Comparison, Difference, PhaseComparison, Row, Side
-from launchlens.model.figures import TraceInfo
-from launchlens.model.timeline import Timeline
+from launchlens.records.comparison import Comparison, Difference, PhaseComparison, Row, Side
+from launchlens.records.figures import TraceInfo
+from launchlens.records.timeline import Timeline
 from launchlens.render import html_charts as charts
 from launchlens.render.format import IDLE_BASIS, format_cell, format_value
 from launchlens.render.html_blockers import blockers_section

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from launchlens.model.comparison import Cell, Comparison, KernelChanges, Row
-from launchlens.model.figures import Analysis, Group
+from launchlens.records.comparison import Cell, Comparison, KernelChanges, Row
+from launchlens.records.figures import Analysis, Group
 from launchlens.render.format import (
     format_cell,
     format_change,
@@ -180,7 +180,7 @@ def kernel_table(group: Group) -> TableView:
     )
 
 
-def group_table(group: Group, titles: dict[str, tuple[str, str]]) -> TableView:
+def group_table(group: Group, titles: Mapping[str, tuple[str, str]]) -> TableView:
     """Every figure of a group: median, confidence interval, quantiles.
 
     Args:

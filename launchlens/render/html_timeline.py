@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from launchlens.model.timeline import Lane, Timeline
+from launchlens.records.timeline import Lane, Timeline
 from launchlens.render.html_page import LegendView
 from launchlens.render.html_palette import ROLE_TITLES, SPAN_KINDS, span_colour, text_on
 

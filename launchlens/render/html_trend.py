@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from launchlens.model.trend import TrendPoint, TrendSeries
+from launchlens.records.trend import TrendPoint, TrendSeries
 from launchlens.render.format import format_interval, plain
 from launchlens.render.html_figures import AXIS, Series, base_layout, series_table
 from launchlens.render.html_figures import plain as plotly_text

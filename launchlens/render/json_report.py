@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
 from launchlens.errors import LaunchlensError
-from launchlens.model.blocking import BlockerReport
-from launchlens.model.comparison import Comparison
-from launchlens.model.figures import Analysis
+from launchlens.records.blocking import BlockerReport
+from launchlens.records.comparison import Comparison
+from launchlens.records.figures import Analysis
 
 ReportKind = Literal["analysis", "comparison", "blockers"]
 Report = Analysis | Comparison | BlockerReport
@@ -24,6 +26,11 @@ _RECORDS: dict[ReportKind, type[Report]] = {
 def _adapter(kind: ReportKind) -> Any:
     from pydantic import TypeAdapter
 
+    for module in [m for name, m in sys.modules.items() if name.startswith("launchlens.records.")]:
+        for record in vars(module).values():
+            if isinstance(record, type) and is_dataclass(record):
+                # Descriptions of properties: the docstrings below the records' fields.
+                record.__pydantic_config__ = {"use_attribute_docstrings": True}  # type: ignore[attr-defined]
     return TypeAdapter(_RECORDS[kind])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from launchlens.model.comparison import Comparison, KernelChanges, PhaseComparison, Row
-from launchlens.model.figures import Analysis, Group
+from launchlens.records.comparison import Comparison, KernelChanges, PhaseComparison, Row
+from launchlens.records.figures import Analysis, Group
 from launchlens.render.format import (
     IDLE_BASIS,
     analysis_sentence,
@@ -14,6 +14,7 @@ from launchlens.render.format import (
     format_change,
     format_interval,
     format_ns,
+    format_stat,
     format_value,
     format_verdict,
     gap_bin_label,
@@ -25,7 +26,7 @@ from launchlens.render.format import (
 )
 from launchlens.render.provenance import analysis_provenance, comparison_provenance
 from launchlens.render.terminal import describe_equivalence, describe_finding
-from launchlens.render.terminal_analysis import FIGURES
+from launchlens.render.terminal_analysis import shown_metrics
 from launchlens.render.terminal_metrics import shown_rows
 
 _TOP_KERNELS = 15
@@ -230,11 +231,12 @@ def render_analysis_markdown(analysis: Analysis) -> str:
 
 def _figures(group: Group) -> str:
     rows = []
-    for name, title, unit in FIGURES:
-        stat = group.metrics[name]
-        if not stat.median and name not in ("launches", "idle", "window_ns"):
+    for metric in shown_metrics(verbose=False):
+        title, unit, stat = metric.title, metric.unit, group.metrics[metric.name]
+        if not stat.median and not metric.always:
             continue
-        values = [format_value(v, unit) for v in (stat.median, stat.p10, stat.p90, stat.p99)]
+        quantiles = (format_value(v, unit) for v in (stat.p10, stat.p90, stat.p99))
+        values = [format_stat(stat, unit), *quantiles]
         interval = format_interval(stat.ci_low, stat.ci_high, unit)
         if stat.median is None:
             values = ["unknown", "", "", ""]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from launchlens.render.format import format_cell, plain
 
 if TYPE_CHECKING:
-    from launchlens.model.comparison import Cell, Comparison, PhaseComparison, Row
+    from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
 
 # Order in which the parts are laid end to end; the tag chooses a colour of the theme.
 _PARTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from launchlens.model.timeline import Lane, Timeline
+from launchlens.records.timeline import Lane, Timeline
 
 #: Processes of the picture: lanes of the CPU and lanes of the GPU, in this order.
 _PROCESSES = {"host": (1, "CPU"), "range": (1, "CPU"), "stream": (2, "GPU"), "gap": (2, "GPU")}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launchlens.model.comparison import Comparison, Side
-from launchlens.model.figures import Analysis, TraceInfo
+from launchlens.records.comparison import Comparison, Side
+from launchlens.records.figures import Analysis, TraceInfo
 from launchlens.render.format import UNKNOWN, format_ns, joined
 
 Facts = list[tuple[str, str]]

@@ -11,9 +11,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from launchlens.model.comparison import Comparison, KernelChanges, KernelDiff, PhaseComparison
-from launchlens.model.figures import Finding
-from launchlens.model.measured import Equivalence
+from launchlens.records.comparison import Comparison, KernelChanges, KernelDiff, PhaseComparison
+from launchlens.records.figures import Finding
+from launchlens.records.measured import Equivalence
 from launchlens.render.format import (
     IDLE_BASIS,
     format_interval,

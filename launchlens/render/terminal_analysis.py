@@ -5,12 +5,15 @@ from __future__ import annotations
 from rich.console import RenderableType
 from rich.text import Text
 
-from launchlens.model.figures import Analysis, Group, Step
+from launchlens.catalogue import step_metrics
+from launchlens.records.figures import Analysis, Group, Step
+from launchlens.records.metric import Metric
 from launchlens.render.format import (
     IDLE_BASIS,
     analysis_sentence,
     format_interval,
     format_ns,
+    format_stat,
     format_value,
     gap_bin_label,
     plain,
@@ -19,39 +22,6 @@ from launchlens.render.provenance import analysis_provenance
 from launchlens.render.terminal import describe_finding
 from launchlens.render.terminal_tables import new_table, to_text
 
-FIGURES: tuple[tuple[str, str, str], ...] = (
-    ("launches", "launches per step", "count"),
-    ("kernel_launches", "kernel launches", "count"),
-    ("graph_launches", "graph launches", "count"),
-    ("memcpy_calls", "memcpy calls", "count"),
-    ("memset_calls", "memset calls", "count"),
-    ("sync_calls", "sync calls", "count"),
-    ("alloc_calls", "alloc calls", "count"),
-    ("captured_calls", "captured calls", "count"),
-    ("kernels", "kernels on the GPU", "count"),
-    ("memcpys", "memcpys on the GPU", "count"),
-    ("memsets", "memsets on the GPU", "count"),
-    ("graph_spans", "graph spans", "count"),
-    ("window_ns", "step, traced", "ns"),
-    ("cpu_ns", "range on the CPU", "ns"),
-    ("busy_ns", "GPU busy", "ns"),
-    ("idle", "GPU idle, traced", "fraction"),
-    ("idle_kernels_only", "GPU idle, kernels only", "fraction"),
-    ("idle_projected", "GPU idle, projected range", "fraction"),
-    ("gaps_ns.lead_in", "idle in the lead-in", "ns"),
-    ("gaps_ns.host", "idle waiting for the host", "ns"),
-    ("gaps_ns.launch", "idle during launches", "ns"),
-    ("gaps_ns.sync", "idle in synchronization", "ns"),
-    ("gaps_ns.device", "idle on the device", "ns"),
-    ("gaps_ns.tail", "idle in the tail", "ns"),
-    ("gaps_ns.unlinked", "idle, unlinked", "ns"),
-    ("tail_ns", "tail", "ns"),
-    ("launch_cost_ns", "launch cost, median call", "ns"),
-    ("inter_launch_ns", "inter-launch interval", "ns"),
-    ("queue_ns", "queue time, median", "ns"),
-    ("tklqt_ns", "TKLQT", "ns"),
-)
-_ALWAYS = ("launches", "kernels", "window_ns", "busy_ns", "idle")
 _TOP = 5
 _TOP_VERBOSE = 25
 
@@ -62,7 +32,7 @@ def render_analysis(
     """One trace for the terminal: the sentence, a table for each group, details on request."""
     parts: list[RenderableType] = [Text(analysis_sentence(analysis), style="bold")]
     for group in analysis.summary:
-        parts += ["", _heading(group), _figures(group)]
+        parts += ["", _heading(group), _figures(group, verbose=verbose)]
         if group.unknown_reason:
             reason = plain(group.unknown_reason, 400)
             parts.append(Text(f"! unknown where: {reason}", style="yellow"))
@@ -83,6 +53,11 @@ def render_analysis(
     return to_text(parts, width=width, color=color)
 
 
+def shown_metrics(*, verbose: bool) -> list[Metric]:
+    """Metrics of a step that a report of one trace shows: all of them with ``verbose``."""
+    return [m for m in step_metrics() if verbose or m.shown != "detail"]
+
+
 def _heading(group: Group) -> Text:
     device = "unknown" if group.device is None else str(group.device)
     dropped = f", {group.dropped} dropped" if group.dropped else ""
@@ -93,18 +68,18 @@ def _heading(group: Group) -> Text:
     )
 
 
-def _figures(group: Group) -> RenderableType:
+def _figures(group: Group, *, verbose: bool) -> RenderableType:
     table = new_table("per step", "median", "p10", "p90", "p99", "95% interval")
-    for name, title, unit in FIGURES:
-        stat = group.metrics[name]
-        if name not in _ALWAYS and not stat.median:
+    for metric in shown_metrics(verbose=verbose):
+        title, unit, stat = metric.title, metric.unit, group.metrics[metric.name]
+        if not metric.always and not stat.median:
             continue
         if stat.median is None:
             table.add_row(title, "unknown", "", "", "", "")
             continue
         quantiles = (format_value(v, unit) for v in (stat.p10, stat.p90, stat.p99))
         interval = format_interval(stat.ci_low, stat.ci_high, unit)
-        table.add_row(title, format_value(stat.median, unit), *quantiles, interval)
+        table.add_row(title, format_stat(stat, unit), *quantiles, interval)
     return table
 
 

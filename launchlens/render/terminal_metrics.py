@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from launchlens.model.comparison import Comparison, PhaseComparison, Row
+from launchlens.records.comparison import Comparison, PhaseComparison, Row
 from launchlens.render.format import (
     format_brief_change,
     format_cell,

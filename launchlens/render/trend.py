@@ -5,13 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from launchlens.gates import bound_of
+from launchlens.catalogue import bound_under
 from launchlens.render.format import UNKNOWN, format_value, plain, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.model.trend import TrendPoint, TrendSeries
+    from launchlens.records.trend import TrendPoint, TrendSeries
 
 _BARS = "▁▂▃▄▅▆▇█"
 _GAP = "·"
@@ -115,7 +115,7 @@ def _format_change(
     series: TrendSeries, value: float | int | None, before: float | int | None
 ) -> str:
     """Nothing where there is no change to tell: two bounds have none, nor has a rise from 0."""
-    if value is None or before is None or bound_of(series.metric, series.source):
+    if value is None or before is None or bound_under(series.metric, series.source):
         return ""
     if series.unit == "fraction":
         return f"{_plus(100 * (value - before))} pp"
@@ -124,7 +124,7 @@ def _format_change(
 
 def trend_value(series: TrendSeries, value: float | int | None) -> str:
     """A point's value; what whole-graph tracing gives only a bound of is marked as one."""
-    mark = {"lower": "≥ ", "upper": "≤ "}.get(bound_of(series.metric, series.source) or "", "")
+    mark = {"lower": "≥ ", "upper": "≤ "}.get(bound_under(series.metric, series.source) or "", "")
     return (mark if value is not None else "") + format_value(value, series.unit)
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
-    from launchlens.model.figures import Analysis, Finding
-    from launchlens.model.measured import VariantFacts
+    from launchlens.records.figures import Analysis, Finding
+    from launchlens.records.measured import VariantFacts
 
 TRACES, RESULTS, LOGS = "traces", "results", "logs"
 
@@ -194,7 +194,7 @@ class RunFolder:
         """
         from pydantic import TypeAdapter
 
-        from launchlens.model.figures import Finding
+        from launchlens.records.figures import Finding
 
         self._require(variant)
         file = f"{RESULTS}/{file_stem(variant)}.findings.json"

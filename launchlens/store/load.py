@@ -24,8 +24,8 @@ from launchlens.store.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from launchlens.model.figures import Analysis, Finding
-    from launchlens.model.measured import VariantFacts
+    from launchlens.records.figures import Analysis, Finding
+    from launchlens.records.measured import VariantFacts
 
 LATEST = "latest"
 
@@ -289,7 +289,7 @@ def _inside(folder: Path, relative: str) -> Path:
 def _facts_reader() -> Any:
     from pydantic import TypeAdapter
 
-    from launchlens.model.measured import VariantFacts
+    from launchlens.records.measured import VariantFacts
 
     return TypeAdapter(VariantFacts)
 
@@ -298,7 +298,7 @@ def _facts_reader() -> Any:
 def _findings_reader() -> Any:
     from pydantic import TypeAdapter
 
-    from launchlens.model.figures import Finding
+    from launchlens.records.figures import Finding
 
     return TypeAdapter(tuple[Finding, ...])
 
@@ -307,7 +307,7 @@ def _findings_reader() -> Any:
 def _analysis_reader() -> Any:
     from pydantic import TypeAdapter
 
-    from launchlens.model.figures import Analysis
+    from launchlens.records.figures import Analysis
 
     return TypeAdapter(Analysis)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from launchlens.model.figures import Finding
-    from launchlens.model.measured import VariantFacts
+    from launchlens.records.figures import Finding
+    from launchlens.records.measured import VariantFacts
 
 Status = Literal["running", "complete", "incomplete", "failed"]
 VariantStatus = Literal["ok", "failed", "error"]

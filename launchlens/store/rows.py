@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from launchlens.model.figures import Analysis, Stat, Step, TraceInfo
-    from launchlens.model.measured import VariantFacts
+    from launchlens.records.figures import Analysis, Stat, Step, TraceInfo
+    from launchlens.records.measured import VariantFacts
 
 ENVIRONMENT = (
     "config_digest",
@@ -144,5 +144,5 @@ def _figure_row(key: str, kind: str, phase: str, rank: int, metric: str, stat: S
         "phase": phase,
         "rank": rank,
         "metric": metric,
-        **asdict(stat),
+        **{k: v for k, v in asdict(stat).items() if k != "bound"},
     }

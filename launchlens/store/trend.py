@@ -6,10 +6,10 @@ import difflib
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from launchlens.catalogue import unit_of
 from launchlens.errors import StoreError, UsageError
-from launchlens.gates import unit_of
-from launchlens.model.measured import RequestFigures
-from launchlens.model.trend import TrendPoint, TrendSeries
+from launchlens.records.measured import RequestFigures
+from launchlens.records.trend import TrendPoint, TrendSeries
 from launchlens.store.database import DATABASE, open_database
 from launchlens.store.rows import UNTRACED
 

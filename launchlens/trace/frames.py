@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from launchlens.model.stacks import PythonFrame
+from launchlens.records.stacks import PythonFrame
 from launchlens.trace.layouts import Layouts
 from launchlens.trace.payload import Value, decode_payload
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launchlens.errors import TraceError
-from launchlens.model.figures import Diagnostic
+from launchlens.records.figures import Diagnostic
 from launchlens.trace.schema import Schema
 from launchlens.trace.source import connect_read_only
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from launchlens.model.columns import (
+from launchlens.records.columns import (
     ApiTable,
     Device,
     OpTable,
@@ -18,7 +18,7 @@ from launchlens.model.columns import (
     Thread,
     Trace,
 )
-from launchlens.model.figures import TraceInfo
+from launchlens.records.figures import TraceInfo
 from launchlens.trace.metadata import Facts, read_facts
 from launchlens.trace.schema import RUNTIME, Schema, read_schema
 from launchlens.trace.source import open_source

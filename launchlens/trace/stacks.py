@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from launchlens.errors import TraceError
-from launchlens.model.stacks import ChainRow, PythonFrame, PythonStack, Stacks
+from launchlens.records.stacks import ChainRow, PythonFrame, PythonStack, Stacks
 from launchlens.trace.frames import decode_frames
 from launchlens.trace.layouts import as_bytes, read_layouts, select
 from launchlens.trace.source import connect_read_only, open_source

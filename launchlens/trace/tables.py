@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from launchlens.model.columns import (
+from launchlens.records.columns import (
     ApiTable,
     CopyTable,
     IdColumn,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from launchlens.model.columns import (
+from launchlens.records.columns import (
     ApiTable,
     CopyTable,
     Device,
@@ -22,7 +22,7 @@ from launchlens.model.columns import (
     Thread,
     Trace,
 )
-from launchlens.model.figures import Step, TraceInfo
+from launchlens.records.figures import Step, TraceInfo
 
 MEM_KINDS = ("Pageable", "Pinned", "Device", "Managed", "Unknown")
 INFO = TraceInfo(

@@ -5,7 +5,7 @@ from drawn_traces import call, draw, dtoh, launch
 
 from launchlens.blockers import find_blockers
 from launchlens.blockers.stacks import short_symbol
-from launchlens.model.stacks import ChainRow, PythonFrame, PythonStack, Stacks
+from launchlens.records.stacks import ChainRow, PythonFrame, PythonStack, Stacks
 
 FRAMES = (
     PythonFrame("item", "/venv/lib/python3.12/site-packages/torch/_tensor.py", 900),
@@ -107,7 +107,7 @@ def test_a_long_stack_is_cut_where_it_tells_least(frame, shown):
 
     import handmade
 
-    from launchlens.model.blocking import BlockerReport
+    from launchlens.records.blocking import BlockerReport
     from launchlens.render.blockers import render_blockers
 
     long = replace(handmade.finding(), stack=tuple(frame.format(i) for i in range(9)))

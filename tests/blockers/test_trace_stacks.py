@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from launchlens.errors import TraceError
-from launchlens.model.stacks import ChainRow, Stacks
+from launchlens.records.stacks import ChainRow, Stacks
 from launchlens.trace.frames import decode_frames
 from launchlens.trace.layouts import EntryRow, Layouts, SchemaRow, read_layouts
 from launchlens.trace.payload import decode_payload, survey_payload

@@ -9,8 +9,8 @@ from pathlib import Path
 import handmade
 
 from launchlens import store
-from launchlens.cli.inputs import Choices, load
-from launchlens.model.measured import Failure, RequestFigures, Untraced, VariantFacts
+from launchlens.records.measured import Failure, RequestFigures, Untraced, VariantFacts
+from launchlens.workflow.load import Choices, load
 
 ROOT = Path(__file__).parents[2]
 TRACES = ROOT / "traces"

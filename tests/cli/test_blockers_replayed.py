@@ -87,8 +87,8 @@ def test_phases_are_counted_apart():
 
     import handmade
 
-    from launchlens.gates import count_blockers
-    from launchlens.model.blocking import BlockerReport
+    from launchlens.limits.quantities import count_blockers
+    from launchlens.records.blocking import BlockerReport
     from launchlens.render.blockers import blocker_sentence
 
     one = replace(handmade.finding(), rule="pageable-htod", confidence="likely", count_per_step=8)

@@ -17,7 +17,7 @@ import handmade
 import pytest
 from stored_runs import EAGER, NODE, SPANS, TRACES, make_run
 
-from launchlens.cli.profiling.gather import failure_of
+from launchlens.workflow.profiling.gather import failure_of
 
 UNTRACED = (47_400_000, 4_670_000)
 TARGET = ("--repo", "o/r", "--pr", "7", "--dry-run")

@@ -198,7 +198,7 @@ def test_what_a_patch_took_away_is_counted_for_each_kind():
 
     from handmade import finding
 
-    from launchlens.cli.profiling.probing import find_gone
+    from launchlens.workflow.profiling.probing import find_gone
 
     altup = finding(count=6.0, bytes=2, kinds="HtoD pageable", source="model.py:10")
     other = replace(altup, count_per_step=4.0, source="model.py:20")

@@ -6,20 +6,20 @@ import handmade
 import pytest
 import stored_runs
 
-from launchlens.cli.inputs import Choices, load
-from launchlens.cli.profiling.gather import facts_of, failure_of
-from launchlens.cli.profiling.outcome import Outcome
-from launchlens.cli.profiling.plan import make_plan
-from launchlens.cli.profiling.progress import Progress
-from launchlens.cli.sides import variant_label
-from launchlens.comparing import tabulate
+from launchlens.comparison import tabulate
 from launchlens.harness.spec import HarnessSpec
-from launchlens.model.comparison import SideInput
-from launchlens.model.measured import Failure, Untraced, VariantFacts
+from launchlens.limits.thresholds import check_thresholds, parse_threshold
+from launchlens.records.comparison import SideInput
+from launchlens.records.measured import Failure, Untraced, VariantFacts
 from launchlens.render.format import sentences
 from launchlens.render.markdown import render_comparison_markdown
 from launchlens.render.terminal import render_comparison
-from launchlens.thresholds import check_thresholds, parse_threshold
+from launchlens.workflow.load import Choices, load
+from launchlens.workflow.profiling.gather import facts_of, failure_of
+from launchlens.workflow.profiling.outcome import Outcome
+from launchlens.workflow.profiling.plan import make_plan
+from launchlens.workflow.profiling.progress import Progress
+from launchlens.workflow.sides import variant_label
 
 OOM = Failure("OutOfMemoryError", "ran out of GPU memory (1 of 80 GiB free)", None, None)
 

@@ -13,7 +13,7 @@ from build_trace import TraceBuilder
 from launchlens.errors import UsageError
 from launchlens.metrics import summarize
 from launchlens.metrics.bound import bound_of
-from launchlens.model.figures import Gaps
+from launchlens.records.figures import Gaps
 from launchlens.trace import read_trace
 
 TRACES = Path(__file__).parents[2] / "traces"

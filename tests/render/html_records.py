@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from launchlens.model.comparison import (
+from launchlens.records.comparison import (
     Cell,
     Comparison,
     Difference,
@@ -12,9 +12,9 @@ from launchlens.model.comparison import (
     Row,
     Side,
 )
-from launchlens.model.figures import ApiRow, Finding, GapBin, KernelRow, TraceInfo
-from launchlens.model.measured import RequestFigures, VariantFacts
-from launchlens.model.timeline import Lane, Span, Timeline
+from launchlens.records.figures import ApiRow, Finding, GapBin, KernelRow, TraceInfo
+from launchlens.records.measured import RequestFigures, VariantFacts
+from launchlens.records.timeline import Lane, Span, Timeline
 
 GEMM = "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_tn_align8>"
 ADD = (

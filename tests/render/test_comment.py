@@ -8,10 +8,10 @@ from dataclasses import replace
 import handmade
 import pytest
 
-from launchlens.model.comparison import KernelDiff
+from launchlens.limits.thresholds import check_thresholds, parse_threshold
+from launchlens.records.comparison import KernelDiff
 from launchlens.render.comment import LIMIT, render_comment
 from launchlens.render.mermaid import step_chart
-from launchlens.thresholds import check_thresholds, parse_threshold
 
 MARKER = "<!-- launchlens:comment:x -->"
 SHA, HEAD = "abc1234" + "0" * 33, "def4567" + "0" * 33

@@ -11,8 +11,8 @@ from handmade import analysis, group, row, stat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launchlens.model.comparison import Cell
-from launchlens.model.figures import GapBin
+from launchlens.records.comparison import Cell
+from launchlens.records.figures import GapBin
 from launchlens.render.format import (
     analysis_sentence,
     format_cell,
@@ -118,9 +118,9 @@ def test_an_unknown_cell_has_a_word_and_no_change():
 
 def test_bounds_are_marked():
     made = row("idle", 0.8, 0.1)
-    assert format_cell(made, Cell(0.1, note="lower bound")) == "≥ 10.0%"
-    assert format_cell(made, Cell(0.1, note="upper bound")) == "≤ 10.0%"
-    assert format_cell(made, Cell(None, note="lower bound")) == "unknown"
+    assert format_cell(made, Cell(0.1, bound="lower")) == "≥ 10.0%"
+    assert format_cell(made, Cell(0.1, bound="upper")) == "≤ 10.0%"
+    assert format_cell(made, Cell(None, bound="lower")) == "unknown"
 
 
 def test_intervals_and_gap_classes():

@@ -11,11 +11,11 @@ from build_trace import TraceBuilder
 from markdown_it import MarkdownIt
 from test_format_text import HOSTILE
 
-from launchlens.comparing import compare
+from launchlens.comparison import compare
 from launchlens.metrics import summarize
-from launchlens.model.comparison import SideInput
-from launchlens.model.figures import Diagnostic
-from launchlens.model.measured import Failure, VariantFacts
+from launchlens.records.comparison import SideInput
+from launchlens.records.figures import Diagnostic
+from launchlens.records.measured import Failure, VariantFacts
 from launchlens.render.markdown import render_analysis_markdown, render_comparison_markdown
 from launchlens.render.terminal import render_comparison
 from launchlens.render.terminal_analysis import render_analysis

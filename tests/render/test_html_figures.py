@@ -5,7 +5,7 @@ from __future__ import annotations
 import html_records as records
 import pytest
 
-from launchlens.model.timeline import Lane, Span
+from launchlens.records.timeline import Lane, Span
 from launchlens.render import html_charts as charts
 from launchlens.render.html_figures import Series, bars_by_category
 from launchlens.render.html_modules import OUTSIDE, count_launches, module_chart

@@ -11,7 +11,7 @@ from itertools import pairwise
 import html_records as records
 import pytest
 
-from launchlens.model.measured import Failure
+from launchlens.records.measured import Failure
 from launchlens.render.html import render_analysis_html, render_comparison_html, script_json
 from tests import handmade
 

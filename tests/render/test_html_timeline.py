@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launchlens.model.timeline import Lane, Span, Timeline
+from launchlens.records.timeline import Lane, Span, Timeline
 from launchlens.render.html_timeline import encode_array, timeline_legend, timeline_payload
 
 

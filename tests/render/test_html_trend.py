@@ -7,7 +7,7 @@ import re
 
 from test_trend import series
 
-from launchlens.model.trend import TrendPoint
+from launchlens.records.trend import TrendPoint
 from launchlens.render.html import render_trend_html
 from launchlens.render.html_trend import trend_page
 

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 from handmade import analysis, comparison, failed_candidate, finding
 
-from launchlens.comparing import compare
+from launchlens.comparison import compare
 from launchlens.errors import LaunchlensError
 from launchlens.metrics import summarize
-from launchlens.model.comparison import SideInput
+from launchlens.records.comparison import SideInput
 from launchlens.render.json_report import json_schema, read_json, render_json
 from launchlens.trace import read_trace
 

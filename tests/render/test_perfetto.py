@@ -6,7 +6,7 @@ import json
 
 import html_records as records
 
-from launchlens.model.timeline import Lane, Span, Timeline
+from launchlens.records.timeline import Lane, Span, Timeline
 from launchlens.render.perfetto import render_perfetto
 
 STEP = Timeline(

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from launchlens.comparing import compare
+from launchlens.comparison import compare
 from launchlens.metrics import summarize
-from launchlens.model.comparison import SideInput
+from launchlens.records.comparison import SideInput
 from launchlens.render.markdown import render_analysis_markdown, render_comparison_markdown
 from launchlens.render.terminal import render_comparison
 from launchlens.render.terminal_analysis import render_analysis

@@ -10,9 +10,9 @@ import pytest
 from handmade import comparison, failed_candidate
 from rich.cells import cell_len
 
-from launchlens.comparing import compare
+from launchlens.comparison import compare
 from launchlens.metrics import summarize
-from launchlens.model.comparison import SideInput
+from launchlens.records.comparison import SideInput
 from launchlens.render.terminal import render_comparison
 from launchlens.render.terminal_analysis import render_analysis
 from launchlens.trace import read_trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from launchlens.model.trend import TrendPoint, TrendSeries
+from launchlens.records.trend import TrendPoint, TrendSeries
 from launchlens.render.trend import render_trend, sparkline
 
 

@@ -19,8 +19,8 @@ import pytest
 
 from launchlens import store
 from launchlens.errors import StoreError, UsageError
-from launchlens.model.figures import Step
-from launchlens.model.measured import Failure, RequestFigures, Untraced, VariantFacts
+from launchlens.records.figures import Step
+from launchlens.records.measured import Failure, RequestFigures, Untraced, VariantFacts
 from launchlens.store.database import open_database
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -157,7 +157,7 @@ KILLED = """
     sys.path.insert(0, {tests!r})
     import handmade
     from launchlens import store
-    from launchlens.model.measured import VariantFacts
+    from launchlens.records.measured import VariantFacts
     from launchlens.store.database import open_database
 
     root = Path({root!r})

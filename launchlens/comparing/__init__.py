@@ -1,5 +1,0 @@
-"""Comparing sides: values, changes, verdicts, and reasons a comparison may be unfair."""
-
-from launchlens.comparing.compare import compare, tabulate
-
-__all__ = ["compare", "tabulate"]

@@ -1,0 +1,158 @@
+"""`compare`: two or more sides become one `Comparison` with changes and verdicts.
+
+Rooms that render draw from this record and compute no number of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from launchlens.catalogue import metrics
+from launchlens.comparison.differences import find_differences, reader_notes
+from launchlens.comparison.figures import figure_of
+from launchlens.comparison.kernels import kernel_changes
+from launchlens.comparison.processes import IN_DOUBT, is_in_doubt
+from launchlens.comparison.rows import mark_failed, metric_row
+from launchlens.comparison.sides import (
+    Groups,
+    distinct_labels,
+    pair_groups,
+    short_labels,
+    untraced_phases,
+)
+from launchlens.errors import UsageError
+from launchlens.records.comparison import Comparison, PhaseComparison, Row, Side, SideInput
+from launchlens.records.figures import Phase
+from launchlens.records.measured import VariantFacts
+
+
+def compare(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:
+    """Compare a baseline (the first side) with candidates.
+
+    Args:
+        sides: at least two sides; a side without analysis (a variant that failed) gives
+            unknown figures.
+        title: what is compared, for headings.
+
+    Returns:
+        One `PhaseComparison` for each phase and each pair of (process, device) groups.
+
+    Raises:
+        UsageError: fewer than two sides.
+    """
+    if len(sides) < 2:
+        raise UsageError(
+            "a comparison needs a baseline and at least one candidate.",
+            hint="Name two traces or runs.",
+        )
+    return tabulate(sides, title=title)
+
+
+def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:
+    """The same for one side too, which has figures and nothing they could differ from.
+
+    Args:
+        sides: at least one side, the baseline first.
+        title: as in `compare`.
+    """
+    labels = distinct_labels(sides)
+    shorts = short_labels(labels)
+    pairs = pair_groups(sides)
+    phases = tuple(
+        _phase(sides, shorts, groups, phase)
+        for groups in pairs
+        for phase in ([None] if any(groups) else untraced_phases(sides))
+    )
+    reported = [
+        _side(s, label, short, pairs, i, sides[0].facts)
+        for i, (s, label, short) in enumerate(zip(sides, labels, shorts, strict=True))
+    ]
+    return Comparison(
+        schema="launchlens.comparison/1",
+        baseline=reported[0],
+        candidates=tuple(reported[1:]),
+        phases=phases,
+        differences=tuple(find_differences(sides, pairs)),
+        notes=tuple(reader_notes(sides, labels, pairs)),
+        title=title,
+    )
+
+
+def _comparable(facts: VariantFacts, baseline: VariantFacts) -> VariantFacts:
+    """Facts without outputs that were compared with another side than this baseline."""
+    known = [
+        e
+        for e in facts.equivalence
+        if e.beside is None or (e.beside == baseline.variant and facts.command == baseline.command)
+    ]
+    return replace(facts, equivalence=tuple(known))
+
+
+def _side(
+    side: SideInput,
+    label: str,
+    short: str,
+    pairs: Sequence[Groups],
+    index: int,
+    baseline: VariantFacts,
+) -> Side:
+    group = next((groups[index] for groups in pairs if groups[index] is not None), None)
+    return Side(
+        label=label,
+        short=short,
+        trace=side.analysis.trace if side.analysis else None,
+        timing_trace=side.timing.trace if side.timing else None,
+        facts=_comparable(side.facts, baseline),
+        findings=side.findings,
+        gap_histogram=group.gap_histogram if group else (),
+        kernels=group.kernels if group else (),
+        api_calls=group.api_calls if group else (),
+        gap_followers=group.gap_followers if group else (),
+    )
+
+
+def _phase(
+    sides: Sequence[SideInput], shorts: Sequence[str], groups: Groups, untraced: Phase | None
+) -> PhaseComparison:
+    """One phase's rows; without any trace those of the phase that was timed ``untraced``."""
+    phase: Phase = next((g.phase for g in groups if g), untraced or "unknown")
+    rows = []
+    for metric in (m for m in metrics() if m.owner != "request"):
+        stats = [
+            figure_of(side, group, phase, metric) for side, group in zip(sides, groups, strict=True)
+        ]
+        if any(stat is not None for stat, _ in stats):
+            row = mark_failed(metric_row(metric, stats, groups), sides)
+            if metric.name in ("untraced_ns", "idle_corrected"):
+                row = _with_doubt(row, sides, groups)
+            rows.append(row)
+    return PhaseComparison(
+        phase=phase,
+        groups=tuple(f"process {g.pid}, device {_shown(g.device)}" if g else "-" for g in groups),
+        steps=tuple(g.steps if g else 0 for g in groups),
+        dropped=tuple(g.dropped if g else 0 for g in groups),
+        rows=tuple(rows),
+        kernels=tuple(
+            kernel_changes(groups[0], group, short)
+            for group, short in zip(groups[1:], shorts[1:], strict=True)
+        ),
+        bound=tuple(g.bound if g else None for g in groups),
+    )
+
+
+def _with_doubt(row: Row, sides: Sequence[SideInput], groups: Groups) -> Row:
+    """Untraced changes that one process on a side cannot show prove nothing."""
+    cells = [
+        replace(cell, verdict="inconclusive", note=cell.note or IN_DOUBT)
+        if index
+        and cell.verdict in ("better", "worse", "same")
+        and is_in_doubt(sides[0], sides[index], groups[0], groups[index])
+        else cell
+        for index, cell in enumerate(row.cells)
+    ]
+    return replace(row, cells=tuple(cells))
+
+
+def _shown(device: int | None) -> str:
+    return "unknown" if device is None else str(device)

@@ -1,0 +1,104 @@
+"""How many processes stand behind untraced times, and which changes they can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from launchlens.catalogue import by_name
+from launchlens.comparison.margins import BETWEEN_PROCESSES, SMALLEST_RELATIVE
+from launchlens.comparison.rows import judge
+from launchlens.comparison.sides import Groups
+from launchlens.records.comparison import SideInput
+from launchlens.records.figures import Group, Phase, Verdict
+from launchlens.records.measured import Untraced
+
+IN_DOUBT = "processes differ by as much in a step that waits for the CPU, and a side ran in one"
+"""Why an untraced change is inconclusive although the intervals of the steps lie apart."""
+
+_MOSTLY_BUSY = 0.5  # of the untraced step: what does not wait for the CPU does not scatter with it
+
+
+def process_notes(
+    sides: Sequence[SideInput], labels: Sequence[str], pairs: Sequence[Groups]
+) -> Iterator[str]:
+    """What a reader must know of the processes behind untraced times, in sentences."""
+    by_number: dict[int, list[str]] = {}
+    for side, label in zip(sides, labels, strict=True):
+        if side.facts.untraced:
+            by_number.setdefault(_processes(side), []).append(label)
+    if set(by_number) - {1}:
+        told = [
+            f"{', '.join(who) if len(by_number) > 1 else 'each side'} in "
+            f"{'one process' if n == 1 else f'{n} processes'}"
+            for n, who in by_number.items()
+        ]
+        yield (
+            f"untraced, {'; '.join(told)}: times are medians of the processes' medians, and their "
+            "intervals cover how processes differ."
+        )
+    doubtful = [
+        label
+        for index, label in enumerate(labels)
+        if index and any(is_in_doubt(sides[0], sides[index], g[0], g[index]) for g in pairs)
+    ]
+    if doubtful:
+        yield (
+            f"{', '.join(doubtful)}: a step that waits for the CPU takes another time in each "
+            f"process, by up to {BETWEEN_PROCESSES:.0%}. More processes on both sides (--rounds 5) "
+            "tell whether the change is real."
+        )
+
+
+def judge_untraced(before: Untraced, after: Untraced, busy_ns: float | None = None) -> Verdict:
+    """Judge an untraced change; one process on a side shows no small one.
+
+    Args:
+        before: the baseline's steps.
+        after: the candidate's.
+        busy_ns: how long the GPU works in such a step, if that is known.
+
+    Returns:
+        better, worse, same or inconclusive; unknown where a side has no time.
+    """
+    base, stat = before.wall_ns, after.wall_ns
+    if base.median is None or stat.median is None:
+        return "unknown"
+    shares = [busy_ns / wall for wall in (base.median, stat.median) if busy_ns and wall]
+    if _waits(shares) and _is_small(before, after):
+        return "inconclusive"
+    return judge(by_name()["untraced_ns"], base, stat, SMALLEST_RELATIVE * base.median)
+
+
+def is_in_doubt(
+    base: SideInput, side: SideInput, base_group: Group | None, group: Group | None
+) -> bool:
+    """Whether an untraced change of this phase, on a side that waits for the CPU, may be chance."""
+    phase: Phase = next((g.phase for g in (base_group, group) if g is not None), "unknown")
+    before, after = (
+        next((u for u in s.facts.untraced if u.phase == phase), None) for s in (base, side)
+    )
+    if before is None or after is None or not _is_small(before, after):
+        return False
+    shares = [
+        busy / wall
+        for g, u in ((base_group, before), (group, after))
+        if g is not None and (busy := g.metrics["busy_ns"].median) and (wall := u.wall_ns.median)
+    ]
+    return _waits(shares)
+
+
+def _waits(shares: Sequence[float]) -> bool:
+    """Whether a step waits for the CPU, by the busy shares of its sides, as far as one knows."""
+    return not shares or min(shares) < _MOSTLY_BUSY
+
+
+def _processes(side: SideInput) -> int:
+    return max(len(u.processes_ns) for u in side.facts.untraced) or 1
+
+
+def _is_small(before: Untraced, after: Untraced) -> bool:
+    """Whether one process on a side has to show a change that processes differ by anyway."""
+    if before.processes_ns and after.processes_ns:
+        return False
+    old, new = before.wall_ns.median, after.wall_ns.median
+    return bool(old and new) and abs(float(new or 0) / float(old or 1) - 1) < BETWEEN_PROCESSES

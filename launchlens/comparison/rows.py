@@ -1,0 +1,151 @@
+"""Rows of a comparison: changes and verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from launchlens.comparison.margins import SMALLEST_COUNT, SMALLEST_IDLE, SMALLEST_RELATIVE
+from launchlens.comparison.sides import Groups
+from launchlens.records.comparison import Cell, Row, SideInput
+from launchlens.records.figures import Stat, Verdict
+from launchlens.records.metric import Metric
+
+
+def metric_row(metric: Metric, stats: Sequence[tuple[Stat | None, str]], groups: Groups) -> Row:
+    """One metric over all sides, with changes against the first and their verdicts."""
+    threshold = {
+        "count": SMALLEST_COUNT,
+        "fraction": SMALLEST_IDLE,
+    }.get(metric.unit, SMALLEST_RELATIVE)
+    base = stats[0][0]
+    cells = [
+        _cell(metric, base, stat, source, threshold, is_base=i == 0)
+        for i, (stat, source) in enumerate(stats)
+    ]
+    cells = _with_bounds(metric, cells, groups)
+    return Row(
+        metric=metric.name,
+        title=metric.title,
+        unit=metric.unit,
+        direction=metric.direction,
+        threshold=threshold,
+        cells=tuple(cells),
+        headline=metric.headline,
+        note=_row_note(metric, cells, groups),
+    )
+
+
+def _cell(
+    metric: Metric,
+    base: Stat | None,
+    stat: Stat | None,
+    source: str,
+    threshold: float,
+    *,
+    is_base: bool,
+) -> Cell:
+    if stat is None or stat.median is None:
+        return Cell(None, source=source, verdict="neutral" if is_base else "unknown")
+    if is_base:
+        return Cell(stat.median, stat.ci_low, stat.ci_high, stat.n, source=source)
+    if base is None or base.median is None:
+        return Cell(
+            stat.median, stat.ci_low, stat.ci_high, stat.n, source=source, verdict="unknown"
+        )
+    change = stat.median - base.median
+    relative = change / base.median if base.median else None
+    margin = threshold * abs(base.median) if metric.unit not in ("count", "fraction") else threshold
+    return Cell(
+        stat.median,
+        stat.ci_low,
+        stat.ci_high,
+        stat.n,
+        change=change,
+        relative=relative,
+        verdict=judge(metric, base, stat, margin),
+        source=source,
+    )
+
+
+def judge(metric: Metric, base: Stat, stat: Stat, margin: float) -> Verdict:
+    """Judge a change by the interval of the difference of the two medians.
+
+    The interval joins those of the medians as the method of variance estimates recovery does
+    (Zou and Donner 2008, "Construction of confidence limits about effect measures"). Wholly
+    beyond the margin: better or worse. Wholly within: same. Otherwise inconclusive.
+    """
+    assert base.median is not None
+    assert stat.median is not None
+    if metric.direction == 0:
+        return "neutral"
+    change = stat.median - base.median
+    bounds = (base.ci_low, base.ci_high, stat.ci_low, stat.ci_high)
+    if any(b is None for b in bounds):
+        if metric.unit == "count":  # one step on a side: counts do not scatter like times
+            low = high = change
+        else:
+            return "inconclusive"
+    else:
+        b_low, b_high, s_low, s_high = (float(b) for b in bounds if b is not None)
+        low = change - math.hypot(stat.median - s_low, b_high - base.median)
+        high = change + math.hypot(s_high - stat.median, base.median - b_low)
+    if -margin <= low and high <= margin:
+        return "same"
+    if low > margin or high < -margin:
+        return "better" if (change > 0) == (metric.direction > 0) else "worse"
+    return "inconclusive"
+
+
+def _with_bounds(metric: Metric, cells: list[Cell], groups: Groups) -> list[Cell]:
+    """Mark what whole-graph spans make a bound only, and withhold verdicts it cannot carry.
+
+    A span counts as busy throughout: idle is then at least what is shown, busy at most. So a
+    candidate's lower bound below the baseline does not prove that it idles less.
+    """
+    if metric.under_spans is None:
+        return cells
+    bounds = [metric.bound_under(g.graph_tracing) if g is not None else None for g in groups]
+    unproven = {"lower": "better", "upper": "worse"}[metric.under_spans]
+    marked = []
+    for cell, bound in zip(cells, bounds, strict=True):
+        verdict = cell.verdict
+        if verdict in ("better", "worse", "same") and (bounds[0] or bound):
+            doubtful = bounds[0] or verdict in (unproven, "same")
+            verdict = "inconclusive" if doubtful else verdict
+        marked.append(replace(cell, bound=bound, verdict=verdict))
+    return marked
+
+
+def mark_failed(row: Row, sides: Sequence[SideInput]) -> Row:
+    """The row with cells of failed variants saying so: they have no figure to be looked for."""
+    cells = [
+        replace(cell, note=side.facts.failure.words)
+        if cell.value is None and side.facts.failure is not None
+        else cell
+        for cell, side in zip(row.cells, sides, strict=True)
+    ]
+    return replace(row, cells=tuple(cells))
+
+
+def _row_note(metric: Metric, cells: Sequence[Cell], groups: Groups) -> str | None:
+    """Remarks that must stand beside a row."""
+    if any(cell.source == "graph trace" for cell in cells):
+        return (
+            "captured sides' traced step times come from their whole-graph traces, all else from "
+            "the node-level ones"
+        )
+    tracing = {g.graph_tracing for g in groups if g}
+    if metric.name.startswith(("idle", "busy", "gaps_ns")) and "graph" in tracing:
+        if tracing & {"node", "mixed", "none"}:
+            return (
+                "a whole-graph span counts as busy throughout: that side's idle is a lower bound, "
+                "not to be set against node-level idle"
+            )
+        return "whole-graph spans count as busy throughout: idle is a lower bound"
+    if metric.name == "tklqt_ns":
+        return "a well-fed GPU has a large TKLQT too: read it beside idle"
+    if metric.name == "idle" and "node" in tracing:
+        return "node-level tracing lengthens graphs, so captured sides idle less than shown"
+    return None

@@ -1,0 +1,1 @@
+"""Limits held against figures: ``--fail-on`` conditions and budget files."""

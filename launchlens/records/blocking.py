@@ -1,0 +1,119 @@
+"""What blocks a step's capture, whether it was tried, and what a patch changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from launchlens.records.figures import Finding, TraceInfo, Verdict
+from launchlens.records.measured import Equivalence
+
+COPY_RULES = ("pageable-htod", "dtoh-sync", "slow-pinned-htod")
+"""Rules that find copies for which the host waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureBlocker:
+    """A line at which a capture attempt failed. ``order``: the n-th failure, from 1."""
+
+    order: int
+    """The n-th failure, from 1."""
+    source: str | None
+    """File and line of the model."""
+    error_type: str
+    """Class of the error."""
+    error_line: str
+    """Its first line."""
+    bytes: int | None
+    """Bytes of the copy at that line."""
+    count: int | None
+    """Operators at that line in one step."""
+    hint: str | None
+    """What usually helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureAttempt:
+    """A capture of the step as one CUDA graph, really tried in a child process.
+
+    ``captured``: it succeeded in the end, with ``patched_sources`` patched over (their copied
+    values kept on the GPU); as it stands where there are none. ``stopped``: why it ended without.
+    """
+
+    captured: bool
+    """Whether the step captured in the end, with `patched_sources` patched over."""
+    blockers: tuple[CaptureBlocker, ...]
+    """Lines at which it failed, in order."""
+    patched_sources: tuple[str, ...]
+    """Lines whose copied values were kept on the GPU instead."""
+    stopped: str | None
+    """Why it ended without a capture."""
+
+    @property
+    def as_it_stands(self) -> bool:
+        """Whether the step captures without any change."""
+        return self.captured and not self.patched_sources
+
+
+@dataclass(frozen=True, slots=True)
+class PatchEffect:
+    """What a source change brought: untraced medians, outputs beside those of the unpatched step.
+
+    ``untraced_ns`` by name ("eager", "eager, patched", "cudagraph, patched"), with a verdict for
+    each beside "eager", and the same by process where there was more than one. ``gone`` are the
+    findings of the unpatched step that the patched one no longer has.
+    """
+
+    patch: str
+    """File name of the patch."""
+    gone: tuple[Finding, ...]
+    """Findings that the patched step no longer has, with how many."""
+    untraced_ns: dict[str, int]
+    """Untraced step, median, by name: `eager`, `eager, patched`, `cudagraph, patched`."""
+    equivalence: dict[str, tuple[Equivalence, ...]]
+    """Outputs beside the unpatched eager step's, by the same names."""
+    untraced_verdicts: dict[str, Verdict] = field(default_factory=dict)
+    """Of each beside `eager`: better, worse, same, inconclusive or unknown."""
+    untraced_processes_ns: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Median of each process, by the same names, where `--rounds` asked for several."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockerReport:
+    """The JSON object of ``launchlens blockers --format json``.
+
+    ``captured``: the steps launch CUDA graphs, and what is in those shows no blockers.
+    """
+
+    schema: Literal["launchlens.blockers/1"]
+    """`launchlens.blockers/1`."""
+    label: str
+    """What was looked at: a trace's name, or a model's."""
+    phases: tuple[str, ...]
+    """Phases of its steps."""
+    steps: int
+    """Number of steps."""
+    trace: TraceInfo | None
+    """Where the trace comes from; null where none was recorded."""
+    findings: tuple[Finding, ...]
+    """Suspected, confirmed and cleared blockers."""
+    attempt: CaptureAttempt | None = None
+    """The capture that was tried; null from a trace alone."""
+    patched: BlockerReport | None = None
+    """The same report with the patch applied."""
+    effect: PatchEffect | None = None
+    """What the patch changed."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know."""
+    captured: bool = False
+    """Whether the steps launch CUDA graphs, so that what is in those shows no blockers."""
+
+    @property
+    def copies_per_step(self) -> dict[str, float]:
+        """Synchronizing copies in each step, by phase; phases without any are left out."""
+        found: dict[str, float] = {}
+        for f in self.findings:
+            if f.rule in COPY_RULES:
+                phase = f.phase or (self.phases[0] if len(self.phases) == 1 else "unknown")
+                found[phase] = found.get(phase, 0) + f.count_per_step
+        return found

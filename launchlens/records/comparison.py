@@ -1,0 +1,223 @@
+"""A comparison of a baseline with candidates: the one record every renderer draws from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from launchlens.records.figures import (
+    Analysis,
+    ApiRow,
+    Finding,
+    FollowerRow,
+    GapBin,
+    KernelRow,
+    Phase,
+    TraceInfo,
+    Verdict,
+)
+from launchlens.records.measured import VariantFacts
+from launchlens.records.metric import Bound
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class SideInput:
+    """One side handed to `compare`: traces may be missing (a variant that failed).
+
+    ``analysis`` gives counts and kernels; ``timing`` (optional) is a whole-graph trace of the
+    same variant, which gives times.
+    """
+
+    label: str
+    analysis: Analysis | None = None
+    timing: Analysis | None = None
+    facts: VariantFacts = field(default_factory=VariantFacts)
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One side's value of a metric. ``source``: "trace", "graph trace" or "untraced"."""
+
+    value: float | int | None
+    """Median of the metric on this side; null if unknown."""
+    ci_low: float | int | None = None
+    """Lower end of the 95% interval of the median."""
+    ci_high: float | int | None = None
+    """Upper end."""
+    n: int = 0
+    """Steps or samples behind it."""
+    change: float | None = None
+    """Value less the baseline's."""
+    relative: float | None = None
+    """Change over the baseline's value."""
+    verdict: Verdict = "neutral"
+    """Judgement of the change."""
+    source: str = "trace"
+    """Where it comes from: `trace`, `graph trace` or `untraced`."""
+    note: str | None = None
+    """Remark on the value, such as why there is none."""
+    bound: Bound | None = None
+    """`lower` or `upper` where the value is only a bound of the true one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A metric over all sides. ``unit``: "count", "ns", "fraction", "bytes", "per_s".
+
+    ``direction`` -1: less is better, +1: more is better, 0: neither. ``cells[0]`` is the
+    baseline. ``threshold`` is the smallest difference that matters, in ``unit`` (for "ns" and
+    "bytes" relative to the baseline).
+    """
+
+    metric: str
+    """Name of the metric (definitions.md)."""
+    title: str
+    """Its name in reports."""
+    unit: str
+    """`count`, `ns`, `fraction`, `bytes` or `per_s`."""
+    direction: int
+    """−1: less is better, 1: more is better, 0: neither."""
+    threshold: float
+    """Smallest difference that matters: in `unit`, for times and sizes relative to the baseline."""
+    cells: tuple[Cell, ...]
+    """One for each side, baseline first."""
+    headline: bool
+    """Whether short reports show it."""
+    note: str | None = None
+    """Remark that must stand beside the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDiff:
+    """A kernel whose count per step differs; times per step."""
+
+    name: str
+    """Kernel name."""
+    baseline_count: float
+    """Runs in each step of the baseline."""
+    candidate_count: float
+    """Runs in each step of the candidate."""
+    baseline_ns: int
+    """Time in each step of the baseline."""
+    candidate_ns: int
+    """Time in each step of the candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelChanges:
+    """Kernels of one candidate beside the baseline's. None known when counts are unknown."""
+
+    candidate: str
+    """Side that is compared with the baseline."""
+    known: bool
+    """Whether the kernels of both sides are known."""
+    reason: str | None
+    """Why not."""
+    added: tuple[KernelDiff, ...] = ()
+    """Kernels the baseline does not run."""
+    removed: tuple[KernelDiff, ...] = ()
+    """Kernels only the baseline runs."""
+    changed: tuple[KernelDiff, ...] = ()
+    """Kernels that run another number of times."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseComparison:
+    """All rows for one phase, and one (process, device) of each side."""
+
+    phase: Phase
+    """Phase of the steps compared."""
+    groups: tuple[str, ...]
+    """Process and device on each side."""
+    steps: tuple[int, ...]
+    """Steps on each side."""
+    dropped: tuple[int, ...]
+    """Steps left out on each side."""
+    rows: tuple[Row, ...]
+    """One for each metric."""
+    kernels: tuple[KernelChanges, ...]
+    """One for each candidate."""
+    bound: tuple[str | None, ...]
+    """Bound of each side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something in which the sides are not alike. ``serious``: the comparison may be unfair."""
+
+    what: str
+    """Property that differs."""
+    values: tuple[str, ...]
+    """Its value on each side."""
+    serious: bool
+    """Whether it makes the comparison unfair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A side of a comparison as reported."""
+
+    label: str
+    """Name of the side."""
+    short: str
+    """The label without what all labels begin with."""
+    trace: TraceInfo | None
+    """The trace that gives counts."""
+    timing_trace: TraceInfo | None
+    """The whole-graph trace that gives times, if there is one."""
+    facts: VariantFacts
+    """What is known beyond the trace."""
+    findings: tuple[Finding, ...]
+    """Blockers of CUDA graph capture."""
+    gap_histogram: tuple[GapBin, ...] = ()
+    """Gaps by length, first group."""
+    kernels: tuple[KernelRow, ...] = ()
+    """Kernels by name, first group."""
+    api_calls: tuple[ApiRow, ...] = ()
+    """API calls by function, first group."""
+    gap_followers: tuple[FollowerRow, ...] = ()
+    """After what the GPU stood idle, first group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The one record every renderer draws from; ``launchlens diff --format json``."""
+
+    schema: Literal["launchlens.comparison/1"]
+    """Name and version of this layout."""
+    baseline: Side
+    """The side others are compared with."""
+    candidates: tuple[Side, ...]
+    """The other sides."""
+    phases: tuple[PhaseComparison, ...]
+    """All rows, for each phase and each process and device."""
+    differences: tuple[Difference, ...]
+    """What is not alike on all sides."""
+    notes: tuple[str, ...]
+    """What to know before trusting the comparison, in sentences."""
+    title: str | None = None
+    """What is compared."""
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Baseline and candidates in order."""
+        return (self.baseline, *self.candidates)
+
+    def frame(self) -> pd.DataFrame:
+        """All rows as a DataFrame: a row for each (phase, metric, side)."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"phase": p.phase, "groups": p.groups[i], "metric": row.metric, "side": side.label}
+                | {"unit": row.unit}
+                | asdict(cell)
+                for p in self.phases
+                for row in p.rows
+                for i, (side, cell) in enumerate(zip(self.sides, row.cells, strict=True))
+            ]
+        )

@@ -1,0 +1,63 @@
+"""`Metric`: what is said of a figure, once, beside its field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["count", "ns", "fraction", "bytes", "per_s"]
+Bound = Literal["lower", "upper"]
+Owner = Literal["step", "side", "request"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric's entry in the catalogue: the annotation of its field.
+
+    The field's type, name and docstring are the rest of the entry: name and definition. Nothing
+    else lists metrics: tables, limits, columns of the run database, schemas and docs follow.
+
+    Attributes:
+        title: its name in reports.
+        unit: unit of its values.
+        better: which way is better; None where neither is.
+        shown: "headline" in every report, "usual" in the report of one trace too, "detail" only
+            where all metrics are asked for.
+        always: shown even when it is 0 or unknown.
+        timed: a time that whole-graph tracing gives with less inflation.
+        under_spans: what whole-graph tracing makes of it, as a span counts as busy throughout.
+        adds_up: whether the values of steps add up to one of all steps together.
+        calls: kinds of CUDA call (`launchlens.calls`) that it counts.
+        after: the metric behind which it stands in reports, where its field does not say so.
+        cause: words behind "waits" for a gap cause that sentences name.
+        name: filled in from the field by `launchlens.catalogue`, as are the following.
+        owner: what has the figure: a step, a side of a comparison, or a load of requests.
+    """
+
+    title: str
+    unit: Unit
+    better: Literal["less", "more"] | None = None
+    shown: Literal["headline", "usual", "detail"] = "usual"
+    always: bool = False
+    timed: bool = False
+    under_spans: Bound | None = None
+    adds_up: bool = True
+    calls: tuple[str, ...] = ()
+    after: str | None = None
+    cause: str | None = None
+    name: str = ""
+    owner: Owner = "step"
+
+    @property
+    def direction(self) -> int:
+        """-1: less is better, 1: more is better, 0: neither."""
+        return {"less": -1, "more": 1}.get(self.better or "", 0)
+
+    @property
+    def headline(self) -> bool:
+        """Whether every report shows it."""
+        return self.shown == "headline"
+
+    def bound_under(self, graph_tracing: str | None) -> Bound | None:
+        """What the figure is where graphs were traced so: a bound from below, above, or itself."""
+        return self.under_spans if graph_tracing in ("graph", "mixed") else None

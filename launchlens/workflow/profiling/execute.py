@@ -1,0 +1,287 @@
+"""Runs a plan: an untraced child and traced children for each variant, all saved at once."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from launchlens.errors import CaptureError, LaunchlensError, TraceError
+from launchlens.records.measured import Failure, VariantFacts
+from launchlens.workflow.load import Choices, load
+from launchlens.workflow.profiling.gather import (
+    equivalence_of,
+    facts_of,
+    failure_of,
+    read_result,
+    untraced_of,
+)
+from launchlens.workflow.profiling.outcome import Outcome, Status
+from launchlens.workflow.profiling.plan import Plan, child_command
+from launchlens.workflow.profiling.progress import Progress
+
+if TYPE_CHECKING:
+    from launchlens.capture import Nsys
+    from launchlens.harness.spec import HarnessSpec
+    from launchlens.store import RunFolder
+
+
+class Execution:
+    """Runs the variants of a plan, one after the other, into a run folder."""
+
+    def __init__(
+        self, plan: Plan, run: RunFolder, nsys: Nsys, progress: Progress, commit: str | None
+    ) -> None:
+        self._plan = plan
+        self._run = run
+        self._nsys = nsys
+        self._progress = progress
+        self._commit = commit
+        self._versions = {"nsys": nsys.version_text, "launchlens": version("launchlens")}
+
+    def run_variants(self) -> list[Outcome]:
+        """All variants; one that fails leaves the others to go on.
+
+        Returns:
+            In the order of the plan, but a baseline that left no trace stands behind the first
+            variant that did: nothing can be compared with it.
+        """
+        outcomes: list[Outcome] = []
+        for variant in self._plan.variants:
+            outcome = self.run_variant(variant)
+            baseline = next((o for o in outcomes if o.traces), None)
+            if baseline is not None and outcome.status == "ok":
+                outcome.facts = self._with_equivalence(outcome, baseline)
+            outcomes.append(outcome)
+            self.save(outcome)
+            if outcome.unbuilt and baseline is None:
+                break
+        take_turns([(self, outcome) for outcome in outcomes], self._plan.rounds)
+        self._explain_failure(outcomes)
+        measured = next((o for o in outcomes if o.traces), outcomes[0])
+        if measured is not outcomes[0]:
+            self._progress.say(f"{measured.variant} is the baseline, as it is the first that ran.")
+        return [measured, *(o for o in outcomes if o is not measured)]
+
+    def run_variant(self, variant: str) -> Outcome:
+        """One variant: untraced first, then under nsys, unless it cannot be captured."""
+        outcome = self.time_variant(variant)
+        kinds = self._plan.trace_kinds(variant)
+        if outcome.status != "ok":
+            self._progress.skip(len(kinds) + self._plan.rounds - 1)
+            return outcome
+        self.save(outcome)  # if the run is killed now, its untraced times are kept
+        for done, kind in enumerate(kinds, 1):
+            try:
+                with self._progress.stage(f"{self._name(variant)}: nsys, {_describe_kind(kind)}"):
+                    self._trace(outcome, variant, kind)
+            except (CaptureError, TraceError) as error:
+                self._progress.skip(len(kinds) - done)
+                self._note_untraced(outcome, kind, error)
+                break
+        return outcome
+
+    def _note_untraced(self, outcome: Outcome, kind: str, error: LaunchlensError) -> None:
+        """A variant that ran but could not be traced keeps what is known of it."""
+        log = self._run.logs / f"{outcome.stem}.{kind}.log"
+        failure = Failure(
+            type(error).__name__, error.message, None, error.hint, str(log), during="trace"
+        )
+        outcome.status, outcome.facts = "error", replace(outcome.facts, failure=failure)
+        self._progress.say(f"{outcome.variant} {failure.words}: {error}")
+
+    def time_variant(self, variant: str) -> Outcome:
+        """One variant with no profiler in the process."""
+        spec = self._plan.time_spec(variant, self._run.results)
+        with self._progress.stage(f"{self._name(variant)}: untraced"):
+            result, log = self._run_untraced(variant, spec, 1)
+        facts = replace(
+            facts_of(result, command=own_command(), versions=self._versions), commit=self._commit
+        )
+        self._describe(result)
+        status: Status = result["status"]
+        name, stem = self._name(variant), self._plan.stem(variant)
+        if status == "ok":
+            return Outcome(name, "ok", facts, stem, result=result)
+        failure = failure_of(result, log)
+        assert failure is not None
+        self._progress.say(f"{name} {failure.words}: {failure.error_line}")
+        return Outcome(name, status, replace(facts, failure=failure), stem, result=result)
+
+    def time_again(self, outcome: Outcome, turn: int) -> None:
+        """One more process for the untraced times of a variant; they are pooled with the others."""
+        variant = outcome.facts.variant
+        assert variant is not None
+        spec = self._plan.time_spec(variant, self._run.results, turn)
+        with self._progress.stage(f"{outcome.variant}: untraced, round {turn}"):
+            result, log = self._run_untraced(variant, spec, turn)
+        failure = failure_of(result, log)
+        if failure is not None:
+            said = f"Round {turn} {failure.words}: {failure.error_line}"
+            self._progress.say(f"{outcome.variant}: {said}")
+            outcome.facts = replace(outcome.facts, notes=(*outcome.facts.notes, said))
+        else:
+            outcome.again.append(result)
+            untraced = untraced_of(outcome.result, *outcome.again)
+            outcome.facts = replace(outcome.facts, untraced=untraced)
+        self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
+
+    def trace_variant(self, variant: str) -> Outcome:
+        """One variant under nsys alone, where untraced times are not wanted."""
+        outcome = Outcome(
+            self._name(variant), "ok", VariantFacts(variant=variant), self._plan.stem(variant)
+        )
+        kind = self._plan.trace_kinds(variant)[0]
+        with self._progress.stage(f"{outcome.variant}: nsys, {_describe_kind(kind)}"):
+            result = self._trace(outcome, variant, kind)
+        if result and result.get("spec"):
+            self._describe(result)
+            told = facts_of(result, command=own_command(), versions=self._versions)
+            outcome.facts = replace(told, commit=self._commit, untraced=())
+        return outcome
+
+    def _name(self, variant: str) -> str:
+        return variant + self._plan.suffix
+
+    def _explain_failure(self, outcomes: list[Outcome]) -> None:
+        """A step that could not be captured as one graph: find out why, from the eager trace."""
+        failed = next(
+            (o for o in outcomes if o.status == "failed" and o.facts.variant == "cudagraph"), None
+        )
+        eager = next((o for o in outcomes if o.facts.variant == "eager" and o.counts), None)
+        if failed is None or eager is None or eager.counts is None:
+            return
+        from launchlens.workflow.profiling.blocking import findings_with, try_capture
+
+        self._progress.add(1)
+        try:
+            plan = replace(self._plan, spec=replace(self._plan.spec, keep_going=True))
+            attempt = try_capture(plan, self._run, self._progress)
+        except LaunchlensError as error:
+            self._progress.say(f"Its blockers could not be looked for: {error}")
+            return
+        failed.findings = findings_with(eager.counts, attempt)
+        self._run.save_findings(failed.variant, failed.findings)
+
+    def _run_untraced(
+        self, variant: str, spec: HarnessSpec, turn: int
+    ) -> tuple[dict[str, Any], Path]:
+        from launchlens.capture import describe_exit, last_line, run_plain
+
+        which = "untraced" if turn == 1 else f"untraced-{turn}"
+        log = self._run.logs / f"{self._plan.stem(variant)}.{which}.log"
+        program = child_command(self._write_spec(spec))
+        self._run.record_command(f"{self._name(variant)}: {which}", program)
+        try:
+            code = run_plain(program, log=log, timeout_s=self._plan.timeout_s)
+        except CaptureError as error:
+            return _crashed(spec, error.message, error.hint), log
+        result = read_result(Path(spec.result_path))
+        if result is None:
+            said = last_line(log) or "it printed nothing"
+            result = _crashed(spec, f"the process ended with {describe_exit(code)}: {said}")
+        return result, log
+
+    def _trace(self, outcome: Outcome, variant: str, kind: str) -> dict[str, Any] | None:
+        """Record, export and read one trace; what cannot be traced leaves the variant untraced.
+
+        Returns:
+            What the traced child found out.
+        """
+        from launchlens.capture import record
+
+        spec = self._plan.trace_spec(variant, kind, self._run.results)
+        output = self._run.traces / f"{outcome.stem}.{kind}"
+        on_gpu = self._plan.device == "cuda"
+        try:
+            recording = record(
+                self._nsys,
+                child_command(self._write_spec(spec)),
+                output=output,
+                log=self._run.logs / f"{outcome.stem}.{kind}.log",
+                timeout_s=self._plan.timeout_s,
+                graph_trace=kind if on_gpu else None,  # type: ignore[arg-type]
+                trace=("cuda", "nvtx") if on_gpu else ("nvtx",),
+                capture_range=on_gpu,
+                stacks=self._plan.stacks,
+                extra=self._plan.nsys_args,
+            )
+        except CaptureError as error:
+            if kind == "graph" and "node" in outcome.traces:
+                self._progress.say(f"{variant}: no whole-graph trace: {error}")
+                return None
+            raise
+        self._run.record_command(f"{outcome.variant}: {kind}", recording.command)
+        result = read_result(Path(spec.result_path))
+        if result is None or result["status"] != "ok":
+            failure = failure_of(result, recording.log) if result else None
+            said = failure.error_line if failure else f"see {recording.log}"
+            raise CaptureError(
+                f"{variant}: the traced run failed although the untraced one ran: {said}."
+            )
+        outcome.traces[kind] = load(recording.sqlite, Choices())
+        outcome.files[kind] = recording.sqlite
+        return result
+
+    def _with_equivalence(self, outcome: Outcome, baseline: Outcome) -> VariantFacts:
+        theirs, own = (self._run.results / f"{one.stem}.outputs.npz" for one in (baseline, outcome))
+        return replace(outcome.facts, equivalence=equivalence_of(theirs, own, baseline.variant))
+
+    def save(self, outcome: Outcome) -> None:
+        """Into the run's folder and the database."""
+        self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
+        for kind, loaded in outcome.traces.items():
+            trace = self._run.traces / loaded.analysis.trace.file
+            self._run.save_steps(outcome.variant, kind, trace, loaded.analysis)
+
+    def _describe(self, result: dict[str, Any]) -> None:
+        environment = result.get("environment") or {}
+        model = result.get("model") or {}
+        known = {
+            name: environment.get(name)
+            for name in ("torch", "transformers", "cuda", "python")
+            if environment.get(name)
+        }
+        if model.get("config_digest"):
+            known["config_digest"] = model["config_digest"]
+        self._run.describe(known)
+
+    def _write_spec(self, spec: HarnessSpec) -> Path:
+        path = Path(spec.result_path).with_suffix(".spec.json")
+        path.write_text(spec.to_json(), "utf-8")
+        return path
+
+
+def take_turns(timed: Sequence[tuple[Execution, Outcome]], rounds: int) -> None:
+    """Further processes for each outcome that has untraced times: A B A B, not A A B B.
+
+    A launch-bound step's time differs between processes by more than within one, and drifts with
+    the machine; in turns both sides see the same.
+    """
+    for turn in range(2, rounds + 1):
+        for execution, outcome in timed:
+            if outcome.facts.untraced:
+                execution.time_again(outcome, turn)
+
+
+def own_command() -> str:
+    """The command line as a reader can repeat it; the children's are in the run folder."""
+    return shlex.join(["launchlens", *sys.argv[1:]])
+
+
+def _crashed(spec: HarnessSpec, said: str, hint: str | None = None) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "status": "error",
+        "spec": asdict(spec),
+        "error": {"type": "ProcessError", "message": said, "hint": hint},
+    }
+
+
+def _describe_kind(kind: str) -> str:
+    return {"node": "graph nodes", "graph": "whole graphs"}.get(kind, "NVTX ranges")

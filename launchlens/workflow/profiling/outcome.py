@@ -1,0 +1,70 @@
+"""What the children of one variant brought: facts, traces, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from launchlens.records.comparison import SideInput
+from launchlens.records.figures import Finding
+from launchlens.records.measured import VariantFacts
+from launchlens.workflow.load import Loaded
+from launchlens.workflow.profiling.plan import BUILT_IN
+from launchlens.workflow.sides import LoadedSide, variant_label
+
+Status = Literal["ok", "failed", "error"]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one variant's children brought."""
+
+    variant: str
+    status: Status
+    facts: VariantFacts
+    stem: str
+    traces: dict[str, Loaded] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
+    again: list[dict[str, Any]] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def counts(self) -> Loaded | None:
+        """The trace for counts and kernels."""
+        for kind in ("node", "none", "graph"):
+            if kind in self.traces:
+                return self.traces[kind]
+        return None
+
+    @property
+    def unbuilt(self) -> bool:
+        """Whether it came no further than the model, so that no other variant can be run.
+
+        A child that was killed says nothing of that, and a user's variant may fail to load.
+        """
+        told = "mode" in self.result and "model" not in self.result
+        loaded = self.result.get("environment") is not None or self.facts.variant in BUILT_IN
+        return self.status == "error" and told and loaded
+
+    @property
+    def timing(self) -> Loaded | None:
+        """The whole-graph trace, for times, where there is another one for counts."""
+        return self.traces.get("graph") if "node" in self.traces else None
+
+    def side(self, model: str) -> LoadedSide:
+        """This outcome as a side of a comparison."""
+        counts, timing = self.counts, self.timing
+        kind = next((kind for kind, loaded in self.traces.items() if loaded is counts), "")
+        return LoadedSide(
+            SideInput(
+                label=variant_label(self.facts, self.variant, otherwise=model),
+                analysis=counts.analysis if counts else None,
+                timing=timing.analysis if timing else None,
+                facts=self.facts,
+                findings=self.findings,
+            ),
+            counts,
+            self.files.get(kind),
+        )

@@ -1,0 +1,208 @@
+"""``blockers --model``: an eager trace and a capture attempt; with a patch, both again."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from launchlens.errors import HarnessError, LaunchlensError
+from launchlens.records.blocking import BlockerReport, PatchEffect
+from launchlens.workflow.profiling.blocking import attempt_record, findings_with, try_capture
+from launchlens.workflow.profiling.execute import Execution, take_turns
+from launchlens.workflow.profiling.gather import equivalence_of
+from launchlens.workflow.profiling.outcome import Outcome
+from launchlens.workflow.profiling.progress import Progress
+from launchlens.workflow.sides import model_label
+
+if TYPE_CHECKING:
+    from launchlens.records.figures import Finding
+    from launchlens.store import RunFolder
+    from launchlens.workflow.profiling.plan import Plan
+
+_PATCHED = "-patched"
+_SCHEMA: Literal["launchlens.blockers/1"] = "launchlens.blockers/1"
+
+
+def probe_model(
+    plan: Plan,
+    patch: Path | None,
+    nsys: Path | None,
+    runs: Path | None,
+    tell: Callable[[BlockerReport], None],
+) -> BlockerReport:
+    """Findings with source lines, a real capture attempt, and with ``patch`` the same again.
+
+    Args:
+        plan: what to run; its first variant alone.
+        patch: a source change.
+        nsys: as ``--nsys`` names it.
+        runs: folder of runs, as ``--runs`` names it.
+        tell: called with the findings of the unpatched step if the patched one cannot be run.
+
+    Raises:
+        CaptureError: nsys is missing or recorded nothing.
+        HarnessError: the model cannot be built or run.
+    """
+    from launchlens.capture import find_nsys
+    from launchlens.store import create_run, runs_root
+    from launchlens.workflow.profiling.run import describe_environment, telling_where
+
+    found = find_nsys(nsys)
+    environment, commit = describe_environment(found)
+    progress = Progress(_stages(plan, patch))
+    arguments = {"command": "blockers"} | plan.arguments()
+    if patch is not None:
+        arguments["patch"] = str(patch.absolute())
+    with (
+        create_run(
+            runs_root(runs), model=plan.spec.model, arguments=arguments, environment=environment
+        ) as run,
+        telling_where(run),
+    ):
+        before = Execution(plan, run, found, progress, commit)
+        report, eager = _probe(plan, run, before, progress, timed=patch is not None)
+        if patch is not None:
+            changed = replace(
+                plan, spec=replace(plan.spec, patch=str(patch.absolute())), suffix=_PATCHED
+            )
+            after = Execution(changed, run, found, progress, commit)
+            try:
+                patched, eager_patched = _probe(changed, run, after, progress, timed=True)
+            except LaunchlensError as error:  # what was found without it is kept
+                tell(replace(report, notes=(*report.notes, f"With {patch.name}: {error}")))
+                raise
+            outcomes = {
+                name: outcome
+                for name, outcome in (("eager", eager), ("eager, patched", eager_patched))
+                if outcome is not None
+            }
+            if patched.attempt is not None and patched.attempt.as_it_stands:
+                captured = after.time_variant("cudagraph")
+                after.save(captured)
+                outcomes["cudagraph, patched"] = captured
+            else:
+                progress.skip(plan.rounds)
+            take_turns(
+                [(before if o is eager else after, o) for o in outcomes.values()], plan.rounds
+            )
+            report = replace(
+                report,
+                patched=patched,
+                effect=_effect(patch, report, patched, outcomes, run),
+            )
+        (run.folder / "blockers.json").write_text(_as_json(report), "utf-8")
+    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
+    return report
+
+
+def _stages(plan: Plan, patch: Path | None) -> int:
+    if plan.device == "cpu":
+        return 2 if patch else 1
+    return 4 + 3 * plan.rounds if patch else 2
+
+
+def _probe(
+    plan: Plan, run: RunFolder, execution: Execution, progress: Progress, *, timed: bool
+) -> tuple[BlockerReport, Outcome | None]:
+    """One eager trace and one capture attempt; with ``timed`` an untraced run before.
+
+    Without a GPU there is nothing to trace and to capture: the step's operators are listed.
+    """
+    if plan.device == "cpu":
+        attempt = try_capture(plan, run, progress)
+        note = (
+            "without a GPU nothing was captured and no copy was traced: these are operators of "
+            "one step that would copy or wait."
+        )
+        found = _operators(attempt)
+        notes = tuple(dict.fromkeys((*attempt["notes"], note)))
+        label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
+        return BlockerReport(_SCHEMA, label, ("prefill",), 1, None, found, notes=notes), None
+    outcome = execution.run_variant("eager") if timed else execution.trace_variant("eager")
+    if outcome.counts is None:
+        failure = outcome.facts.failure
+        said = f"{failure.words}: {failure.error_line}" if failure else "left no trace."
+        raise HarnessError(
+            f"eager{plan.suffix} {said}", hint=failure.hint if failure is not None else None
+        )
+    execution.save(outcome)
+    attempt = try_capture(plan, run, progress)
+    analysis = outcome.counts.analysis
+    phases = tuple(dict.fromkeys(s.phase for s in analysis.steps))
+    found = findings_with(outcome.counts, attempt)
+    notes = tuple(dict.fromkeys((*attempt["notes"], *analysis.trace.warnings, *analysis.notes)))
+    tried = attempt_record(attempt)
+    label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
+    steps = len(analysis.steps)
+    report = BlockerReport(
+        _SCHEMA, label, phases, steps, analysis.trace, found, attempt=tried, notes=notes
+    )
+    return report, outcome
+
+
+def _operators(attempt: dict[str, Any]) -> tuple[Finding, ...]:
+    """Operators of the step that would copy or wait, grouped by line: suspects without a trace."""
+    from launchlens.blockers.events import find_in_events
+
+    return find_in_events(attempt["events"])
+
+
+def _effect(
+    patch: Path,
+    before: BlockerReport,
+    after: BlockerReport,
+    outcomes: dict[str, Outcome],
+    run: RunFolder,
+) -> PatchEffect:
+    from launchlens.comparison.processes import judge_untraced
+
+    timed = {name: o.facts.untraced[0] for name, o in outcomes.items() if o.facts.untraced}
+    counts = outcomes["eager"].counts if "eager" in outcomes else None
+    busy = counts.analysis.summary[0].metrics["busy_ns"].median if counts else None
+    untraced = {
+        name: int(u.wall_ns.median) for name, u in timed.items() if u.wall_ns.median is not None
+    }
+    verdicts = {
+        name: judge_untraced(timed["eager"], u, busy)
+        for name, u in timed.items()
+        if name != "eager" and "eager" in timed
+    }
+    baseline = run.results / "eager.outputs.npz"
+    equivalence = {
+        name: equivalence_of(baseline, run.results / f"{outcome.stem}.outputs.npz")
+        for name, outcome in outcomes.items()
+        if name != "eager"
+    }
+    processes = {name: u.processes_ns for name, u in timed.items() if u.processes_ns}
+    gone = find_gone(before.findings, after.findings)
+    return PatchEffect(patch.name, gone, untraced, equivalence, verdicts, processes)
+
+
+def find_gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Findings that a patch took away, with how many of each.
+
+    A patch moves lines, so findings are matched by rule, kind and bytes. Of several that are
+    alike in these, those at a line that is still there stay first.
+    """
+    left: Counter[tuple[str, str | None, int | None]] = Counter()
+    for f in after:
+        left[f.rule, f.kinds, f.bytes] += f.count_per_step  # type: ignore[assignment]
+    still = {f.source for f in after}
+    gone = {}
+    for f in sorted(before, key=lambda f: f.source not in still):
+        key = f.rule, f.kinds, f.bytes
+        kept = min(left[key], f.count_per_step)
+        left[key] -= kept  # type: ignore[assignment]
+        if kept < f.count_per_step:
+            gone[id(f)] = replace(f, count_per_step=f.count_per_step - kept)
+    return tuple(gone[id(f)] for f in before if id(f) in gone)
+
+
+def _as_json(report: BlockerReport) -> str:
+    from launchlens.render.json_report import render_json
+
+    return render_json(report)

@@ -1,0 +1,128 @@
+"""A whole run of ``launchlens profile``: into its folder, then compared and reported."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from launchlens.cli.options import Format
+from launchlens.cli.output import write
+from launchlens.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from launchlens.capture import Nsys
+    from launchlens.limits.thresholds import Threshold
+    from launchlens.store import RunFolder
+    from launchlens.workflow.profiling.outcome import Outcome
+    from launchlens.workflow.profiling.plan import Plan
+
+
+def run_profile(
+    plan: Plan,
+    nsys: Path | None,
+    runs: Path | None,
+    report_format: Format,
+    output: Path | None,
+    conditions: list[Threshold],
+    *,
+    verbose: bool,
+) -> None:
+    """Run all variants into a run folder, and report them side by side, or the only one alone.
+
+    Args:
+        plan: what to run.
+        nsys: as ``--nsys`` names it; None searches.
+        runs: folder of runs, as ``--runs`` names it.
+        report_format: the report's format.
+        output: file for the report; None prints it.
+        conditions: thresholds that end the command with exit code 3.
+        verbose: all metrics.
+
+    Raises:
+        CaptureError: no nsys.
+        HarnessError: no variant could be traced; untraced times of several are reported before.
+        StoreError: the run's folder cannot be written.
+    """
+    from launchlens.capture import find_nsys
+    from launchlens.cli.gating import SEARCHED, asks_for_blockers, check_comparison
+    from launchlens.cli.reports import render_report
+    from launchlens.comparison import tabulate
+    from launchlens.store import create_run, runs_root
+    from launchlens.workflow.profiling.execute import Execution
+    from launchlens.workflow.profiling.progress import Progress
+    from launchlens.workflow.sides import with_blockers
+
+    found = find_nsys(nsys)
+    environment, commit = describe_environment(found)
+    progress = Progress(plan.children)
+    with (
+        create_run(
+            runs_root(runs),
+            model=plan.spec.model,
+            arguments={"command": "profile"} | plan.arguments(),
+            environment=environment,
+        ) as run,
+        telling_where(run),
+    ):
+        outcomes = Execution(plan, run, found, progress, commit).run_variants()
+        untraced = _nothing_traced(outcomes)
+        if untraced and sum(bool(o.facts.untraced) for o in outcomes) < _COMPARABLE:
+            raise untraced
+        title = plan.spec.model.rstrip("/").rpartition("/")[2]
+        sides = [outcome.side(title) for outcome in outcomes]
+        wanted = asks_for_blockers(conditions)
+        if wanted:
+            sides = [side if side.input.findings else with_blockers(side) for side in sides]
+        comparison = tabulate([side.input for side in sides], title=title)
+        if wanted:
+            comparison = replace(comparison, notes=(*comparison.notes, SEARCHED))
+        markdown = render_report(comparison, sides, Format.markdown, None, verbose=False)
+        (run.folder / "report.md").write_text(markdown, "utf-8")
+        write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
+        if untraced:
+            raise untraced
+    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
+    check_comparison(conditions, comparison)
+
+
+@contextlib.contextmanager
+def telling_where(run: RunFolder) -> Iterator[None]:
+    """When the user interrupts, say what becomes of the run."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.stderr.write(f"interrupted: run {run.id} in {run.folder} is incomplete\n")
+        raise
+
+
+def describe_environment(nsys: Nsys) -> tuple[dict[str, Any], str | None]:
+    """What is known before anything runs, for the run's row; and the commit, for reports."""
+    from launchlens.capture import git_state, gpu_facts
+
+    environment: dict[str, Any] = {"nsys": nsys.version_text}
+    if gpus := gpu_facts():
+        environment |= {"gpu": gpus[0].name, "driver": gpus[0].driver}
+    state = git_state(Path.cwd())
+    if state is None or state.commit is None:
+        return environment, None
+    environment |= {"git_commit": state.commit, "git_dirty": state.dirty}
+    return environment, state.commit[:12] + (" (dirty)" if state.dirty else "")
+
+
+_COMPARABLE = 2  # variants with untraced times
+
+
+def _nothing_traced(outcomes: list[Outcome]) -> HarnessError | None:
+    """The first failure of a run of which nothing could be traced: it answers half at most."""
+    if any(outcome.traces for outcome in outcomes):
+        return None
+    variant, failure = next((o.variant, o.facts.failure) for o in outcomes if o.facts.failure)
+    assert failure is not None
+    said = failure.error_line if failure.error_line.endswith(".") else f"{failure.error_line}."
+    hint = failure.hint or (f"The program's output is in {failure.log}." if failure.log else None)
+    return HarnessError(f"{variant} {failure.words}: {said}", hint=hint)

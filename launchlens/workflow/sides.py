@@ -1,0 +1,108 @@
+"""Sides of a comparison from what the user names: traces, or variants of stored runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from launchlens.records.comparison import SideInput
+from launchlens.workflow.load import Choices, Loaded, load
+
+if TYPE_CHECKING:
+    from launchlens.records.figures import Finding
+    from launchlens.records.measured import VariantFacts
+    from launchlens.store import StoredVariant
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSide:
+    """A side with the trace its figures come from, for timelines; None where none was read.
+
+    ``file`` is the SQLite export that ``loaded`` was read from, for its call stacks.
+    """
+
+    input: SideInput
+    loaded: Loaded | None
+    file: Path | None = None
+
+
+def load_sides(
+    references: Sequence[str], choices: Choices, runs: Path | None, *, blockers: bool = False
+) -> list[LoadedSide]:
+    """Read each side in turn. What exists as a file is a trace, anything else a stored run.
+
+    Args:
+        references: traces, or RUN:VARIANT.
+        choices: how steps are chosen.
+        runs: folder of stored runs.
+        blockers: whether to look for capture blockers too.
+
+    Raises:
+        TraceError: a trace that cannot be read, or what is neither a file nor a run.
+        StoreError: a run without such a variant, or with several and none is named.
+    """
+    return [load_side(reference, choices, runs, blockers=blockers) for reference in references]
+
+
+def load_side(
+    reference: str, choices: Choices, runs: Path | None, *, blockers: bool = False
+) -> LoadedSide:
+    """One side, as `load_sides`."""
+    path = Path(reference)
+    if path.exists() and not path.is_dir():
+        loaded = load(path, choices)
+        side = SideInput(loaded.analysis.trace.label, loaded.analysis)
+        found = LoadedSide(side, loaded, path)
+    else:
+        from launchlens.workflow.references import find_variant
+
+        found = side_of_variant(find_variant(reference, runs), choices)
+    return with_blockers(found) if blockers else found
+
+
+def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
+    """A stored variant: figures from its traces, read again as ``choices`` say."""
+    counts = variant.traces.get("node") or variant.traces.get("none")
+    if counts is None:
+        counts = next(iter(variant.traces.values()), None)
+    timing = variant.traces.get("graph")
+    loaded = load(counts.file, choices) if counts else None
+    timed = load(timing.file, choices) if timing and timing is not counts else None
+    side = SideInput(
+        label=variant_label(variant.facts, variant.name, otherwise=variant.run_id),
+        analysis=loaded.analysis if loaded else None,
+        timing=timed.analysis if timed else None,
+        facts=variant.facts,
+        findings=variant.findings,
+    )
+    return LoadedSide(side, loaded, counts.file if counts else None)
+
+
+def variant_label(facts: VariantFacts, variant: str, *, otherwise: str) -> str:
+    """Name of a variant in reports: its model, whether that was shortened, and the variant."""
+    return f"{model_label(facts.model or otherwise, facts.layers_note)}-{variant}"
+
+
+def model_label(model: str, layers_note: str | None) -> str:
+    """Name of a model in reports: without its owner or folder, and with how it was shortened."""
+    name = model.rstrip("/").rpartition("/")[2]
+    if layers_note:
+        name += f" ({layers_note.removeprefix('Shortened to ').rstrip('.')})"
+    return name
+
+
+def with_blockers(side: LoadedSide) -> LoadedSide:
+    """The side with its capture blockers; one without a trace has none to look for."""
+    if side.loaded is None:
+        return side
+    return replace(side, input=replace(side.input, findings=blockers_of(side.loaded, side.file)))
+
+
+def blockers_of(loaded: Loaded, file: Path | None) -> tuple[Finding, ...]:
+    """Capture blockers of a trace, with its own call stacks where the file is an export."""
+    from launchlens.workflow.findings import findings_of
+    from launchlens.workflow.load import is_report
+
+    return findings_of(loaded, None if file is None or is_report(file) else file)
