@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-DOCS := README.md docs/*.md traces/*.md
+DOCS := README.md docs/*.md docs/develop/*.md traces/*.md
 
 BASELINE := traces/gemma-4-e4b-eager.nsys2025.3.sqlite.xz
 CANDIDATE := traces/gemma-4-e4b-cudagraph.node.nsys2025.3.sqlite.xz
@@ -97,7 +97,7 @@ docs: dev ## Write help, output and tables into the documentation anew
 snapshots: dev ## Write the expected reports of the tests anew
 	@LAUNCHLENS_UPDATE_SNAPSHOTS=1 $(BIN)/python -m pytest tests/render tests/cli
 
-benchmark: dev ## Measure speed and memory (five minutes, 700 MB), for docs/benchmarks.md
+benchmark: dev ## Measure speed and memory (five minutes, 700 MB), for docs/develop/benchmarks.md
 	@$(PIP) install --editable '.[bench]'
 	@$(BIN)/python benchmarks/run.py
 

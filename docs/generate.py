@@ -260,7 +260,7 @@ def _metric(value: Any) -> str | None:
 
 # --- pages ---
 
-ORDER = (
+USERS = (
     "commands",
     "profile",
     "definitions",
@@ -273,19 +273,13 @@ ORDER = (
     "traces",
     "results-h200",
     "gemma-3n",
-    "benchmarks",
-    "architecture",
-    "contributing",
     "changelog",
 )
+CONTRIBUTORS = ("architecture", "develop/contributing", "develop/html-page", "develop/benchmarks")
 
 
-def pages() -> None:
-    """Every page beside the index, with its title and its first sentence."""
-    names = sorted(
-        (p.stem for p in DOCS.glob("*.md") if p.stem != "index"),
-        key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name),
-    )
+def pages(names: Sequence[str]) -> None:
+    """Pages beside the index, each with its title and its first sentence."""
     out("\n".join(f"- [{_title(n)}]({n}.md): {_first_sentence(n)}" for n in names))
 
 
