@@ -94,24 +94,27 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one name (a side, a cause) over the categories of a chart; None is unknown.
+    """Values of one name (a side, a cause) over the categories of a chart.
 
     ``role`` chooses the colour: ("side", "0"), ("cause", "host"), ("busy", ""). ``words`` explain
-    the name in a legend; ``low`` and ``high`` are intervals, ``hover`` further words of each value.
+    the name in a legend; ``hover`` are further words of each value. ``absent``: categories in which
+    the name does not occur, so that a line goes on across them, while it breaks at the unknown.
     """
 
     name: str
-    values: tuple[Number | None, ...]
+    values: tuple[Value, ...]
     role: tuple[str, str]
     words: str = ""
-    low: tuple[Number | None, ...] = ()
-    high: tuple[Number | None, ...] = ()
     hover: tuple[str, ...] = ()
+    absent: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart: horizontal bars, stacked bars, upright columns, or lines over ordered categories."""
+    """A chart: horizontal bars, stacked bars, upright columns, or lines over ordered categories.
+
+    ``axis`` says what the categories are; ``short`` names them where there is little room.
+    """
 
     anchor: str
     title: str
@@ -121,6 +124,7 @@ class Chart:
     form: Literal["bars", "stacked", "columns", "lines"] = "bars"
     caption: str = ""
     axis: str = ""
+    short: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
