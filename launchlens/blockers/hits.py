@@ -9,9 +9,9 @@ import numpy as np
 
 from launchlens.blockers.calls import Role
 from launchlens.blockers.view import Rows, View
-from launchlens.records.columns import Trace
+from launchlens.records.columns import CopyDirection, Trace
 
-HTOD, DTOH = 1, 2
+HTOD, DTOH = CopyDirection.HTOD, CopyDirection.DTOH
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def find_copies(view: View) -> Copies:
     """Every copy between host and device that the steps' calls submitted."""
     trace = view.trace
     table = trace.copies
-    between = (table.copy_kind == HTOD) | (table.copy_kind == DTOH)
+    between = (table.direction == HTOD) | (table.direction == DTOH)
     picked = np.flatnonzero(between)
     op = table.op_row[picked].astype(np.int64)
     row = trace.ops.api_row[op].astype(np.int64)
@@ -86,7 +86,7 @@ def find_copies(view: View) -> Copies:
     keep = np.flatnonzero(step >= 0)
     keep = keep[np.argsort(row[keep], kind="stable")]
     picked, op, row, step = picked[keep], op[keep], row[keep], step[keep]
-    direction = table.copy_kind[picked].astype(np.int64)
+    direction = table.direction[picked].astype(np.int64)
     host = np.where(direction == HTOD, table.src_kind[picked], table.dst_kind[picked])
     labels = tuple(table.mem_kinds[k] if k >= 0 else "Unknown" for k in host.tolist())
     following = view.next_telling(row)

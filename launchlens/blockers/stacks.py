@@ -53,7 +53,7 @@ def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, P
         A place for each row that has a stack.
     """
     known = _Known(
-        _native(stacks.chains), {(s.global_tid, s.start_ns): s.frames for s in stacks.python}
+        _native(stacks.chains), {(s.thread_key, s.start_ns): s.frames for s in stacks.python}
     )
     places: dict[int, Place] = {}
     for some in rows:
@@ -69,7 +69,7 @@ def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, P
 
 def _place(view: View, known: _Known, row: int) -> Place | None:
     api = view.trace.api
-    tid = view.trace.threads[int(api.thread[row])].global_tid
+    tid = view.trace.threads[int(api.thread[row])].key
     python = known.python.get((tid, int(api.start_ns[row])), ())
     native = known.native.get(int(api.callchain_id[row]), ())
     if not python and not native:

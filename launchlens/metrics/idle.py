@@ -228,7 +228,7 @@ def _first_to_start(trace: Trace, begins: IntColumn, ops: slice | IntColumn) -> 
         same = np.flatnonzero(start[1:] == start[:-1])
         members = np.unique(np.concatenate([same, same + 1]))
         rows = members if isinstance(ops, slice) else ops[members]
-        pids = np.array([p.global_pid for p in trace.processes], np.int64)
+        pids = np.array([p.key for p in trace.processes], np.int64)
         best = np.lexsort(
             (trace.ops.correlation_id[rows], pids[trace.ops.process[rows]], start[members])
         )

@@ -18,12 +18,24 @@ BoolColumn = npt.NDArray[np.bool_]
 
 
 class OpKind(IntEnum):
-    """Kinds of GPU operation, by the export's table."""
+    """Kinds of GPU operation; GRAPH is a graph that was traced as one span."""
 
     KERNEL = 0
     MEMCPY = 1
     MEMSET = 2
     GRAPH = 3
+
+
+class CopyDirection(IntEnum):
+    """Between which memories a copy goes; NONE for a memset, OTHER for what is none of these."""
+
+    NONE = -1
+    OTHER = 0
+    HTOD = 1
+    DTOH = 2
+    DTOD = 3
+    HTOH = 4
+    PTOP = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +81,14 @@ class OpTable:
 class CopyTable:
     """What only copies and memsets have, one row for each such operation.
 
-    ``op_row`` points into `OpTable`. ``copy_kind`` is nsys's copyKind (1 HtoD, 2 DtoH, 8 DtoD,
-    …, -1 for a memset); ``src_kind`` and ``dst_kind`` are labels such as "Pageable" or "Device"
-    as indexes into ``mem_kinds`` (-1 unknown).
+    ``op_row`` points into `OpTable`. ``direction`` is a `CopyDirection`; ``src_kind`` and
+    ``dst_kind`` are labels such as "Pageable" or "Device" as indexes into ``mem_kinds``
+    (-1 unknown).
     """
 
     op_row: SmallColumn
     bytes: IntColumn
-    copy_kind: SmallColumn
+    direction: npt.NDArray[np.int8]
     src_kind: SmallColumn
     dst_kind: SmallColumn
     mem_kinds: tuple[str, ...]
@@ -103,20 +115,26 @@ class RangeTable:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A traced process: nsys's globalPid, the system's pid, its name where the trace has it."""
+    """A traced process."""
 
-    global_pid: int
+    key: int
+    """Tells it apart from all others of the trace; simultaneous operations go by its order."""
     pid: int
+    """The system's process id."""
     name: str | None = None
+    """Its name, where the trace has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A traced thread: nsys's globalTid, the system's tid, index of its process."""
+    """A traced thread."""
 
-    global_tid: int
+    key: int
+    """Tells it apart from all others of the trace; call stacks name their thread by it."""
     tid: int
+    """The system's thread id."""
     process: int
+    """Index of its process."""
 
 
 @dataclass(frozen=True, slots=True)

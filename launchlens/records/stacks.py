@@ -1,4 +1,4 @@
-"""Call stacks of an export, decoded: what `trace` hands to `blockers`."""
+"""Call stacks of a trace, decoded: what `trace` hands to `blockers`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 @dataclass(frozen=True, slots=True)
 class ChainRow:
-    """One native frame (CUDA_CALLCHAINS). ``depth`` 0 is the innermost frame."""
+    """One native frame. ``depth`` 0 is the innermost frame of the chain."""
 
     chain_id: int
     depth: int
@@ -35,17 +35,18 @@ class PythonFrame:
 class PythonStack:
     """Python frames of one CUDA call, innermost first.
 
-    ``start_ns`` equals the start of the API call it belongs to, on the thread ``global_tid``.
+    ``start_ns`` equals the start of the API call it belongs to, on the thread whose `Thread.key` is
+    ``thread_key``.
     """
 
     start_ns: int
-    global_tid: int
+    thread_key: int
     frames: tuple[PythonFrame, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """All call stacks of an export. Empty when it was recorded without them.
+    """All call stacks of a trace. Empty when it was recorded without them.
 
     ``undecoded`` counts the calls whose Python frames could not be read.
     """

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from launchlens.records.columns import (
     ApiTable,
+    CopyDirection,
     CopyTable,
     IdColumn,
     IntColumn,
@@ -33,6 +34,15 @@ OP_TABLES = (
     (names.GRAPH_TRACE, OpKind.GRAPH),
 )
 # nsys's own numbers (ENUM_CUDA_MEM_KIND), for exports without that table.
+_DIRECTIONS = {
+    1: CopyDirection.HTOD,
+    2: CopyDirection.DTOH,
+    8: CopyDirection.DTOD,
+    9: CopyDirection.HTOH,
+    10: CopyDirection.PTOP,
+    NULL: CopyDirection.NONE,
+}
+"""Copy directions by nsys's copyKind (ENUM_CUDA_MEMCPY_OPER)."""
 MEM_KINDS = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static"}
 
 
@@ -304,11 +314,18 @@ def _copy_table(
     return CopyTable(
         rows.astype(np.int32),
         size[pick],
-        np.where(copy_kind[pick] == NULL, -1, copy_kind[pick]).astype(np.int32),
+        _directions(copy_kind[pick]),
         labelled(src[pick]),
         labelled(dst[pick]),
         labels,
     )
+
+
+def _directions(copy_kind: IntColumn) -> npt.NDArray[np.int8]:
+    direction = np.full(copy_kind.size, CopyDirection.OTHER, np.int8)
+    for number, meant in _DIRECTIONS.items():
+        direction[copy_kind == number] = meant
+    return direction
 
 
 def read_ranges(

@@ -119,7 +119,7 @@ def draw(calls, windows=((0, 1000),), ranges=()):
     copies = CopyTable(
         op_row=np.array([k for k, _ in copied], small),
         bytes=np.array([op.bytes for _, op in copied], ints),
-        copy_kind=np.array([op.copy_kind for _, op in copied], small),
+        direction=np.array([op.copy_kind for _, op in copied], np.int8),
         src_kind=np.array([MEM_KINDS.index(op.src) for _, op in copied], small),
         dst_kind=np.array([MEM_KINDS.index(op.dst) for _, op in copied], small),
         mem_kinds=MEM_KINDS,

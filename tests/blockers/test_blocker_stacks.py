@@ -44,7 +44,7 @@ def test_native_frames_alone_name_the_operator():
 
 def test_python_frames_name_the_line_of_the_model():
     trace, steps = draw(read_back())
-    python = PythonStack(61, trace.threads[0].global_tid, FRAMES)
+    python = PythonStack(61, trace.threads[0].key, FRAMES)
     (finding,) = find_blockers(trace, steps, stacks=Stacks(CHAINS, (python,)))
     assert finding.source == "model.py:12"  # the frame in torch is not the model's
     assert finding.stack[0].startswith("model.py:12 ")  # the program's line comes first
@@ -64,7 +64,7 @@ def test_python_frames_name_the_line_of_the_model():
 def test_frames_of_libraries_are_folded(file):
     trace, steps = draw(read_back())
     frames = (PythonFrame("inner", file, 3), *FRAMES[1:])
-    python = PythonStack(61, trace.threads[0].global_tid, frames)
+    python = PythonStack(61, trace.threads[0].key, frames)
     (finding,) = find_blockers(trace, steps, stacks=Stacks(python=(python,)))
     assert finding.source == "model.py:12"
 

@@ -238,7 +238,7 @@ def test_rows_are_read_from_an_export(tmp_path, as_text):
     symbol = "at::native::is_nonzero(at::Tensor const&)"
     assert stacks.chains == (ChainRow(5, 0, symbol, "libtorch_cpu.so"),)
     (python,) = stacks.python
-    assert (python.global_tid, python.start_ns) == (99, 61)
+    assert (python.thread_key, python.start_ns) == (99, 61)
     assert [f.source for f in python.frames] == ["_tensor.py:900", "model.py:12"]
     assert stacks.undecoded == 0
 
