@@ -1,1 +1,1 @@
-"""The command line: one file for each command, joined in `main`."""
+"""The command line: `main` joins the files of `commands`."""

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import sys
+from importlib import import_module
 
 import typer
 
-from launchlens.cli.analyze import analyze
-from launchlens.cli.blockers import blockers
-from launchlens.cli.check import check
-from launchlens.cli.comment import comment
-from launchlens.cli.diff import diff
-from launchlens.cli.doctor import doctor
-from launchlens.cli.export import export
-from launchlens.cli.models import models
-from launchlens.cli.profile import profile
-from launchlens.cli.runs import app as runs
-from launchlens.cli.schema import schema
-from launchlens.cli.scrub import scrub
+from launchlens.cli import commands
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError
 
 app = typer.Typer(
@@ -54,18 +45,12 @@ def _root(
     pass
 
 
-app.command()(analyze)
-app.command()(blockers)
-app.command()(check)
-app.command()(comment)
-app.command()(diff)
-app.command()(doctor)
-app.command()(export)
-app.command()(models)
-app.command()(profile)
-app.add_typer(runs, name="runs")
-app.command()(schema)
-app.command()(scrub)
+for _found in pkgutil.iter_modules(commands.__path__):
+    _module = import_module(f"{commands.__name__}.{_found.name}")
+    if hasattr(_module, "app"):
+        app.add_typer(_module.app, name=_found.name)
+    else:
+        app.command()(getattr(_module, _found.name))
 
 
 def main() -> None:

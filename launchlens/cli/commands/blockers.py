@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    FailOnOption,
-    Format,
-    FormatOption,
-    NsysOption,
-    OutputOption,
-    PhaseChoice,
-    PhaseOption,
-    SkipOption,
-    StepOption,
-    WholeOption,
-)
-from launchlens.cli.output import check_output, terminal_width, wants_color, write
-from launchlens.cli.profile import (
+from launchlens.cli.commands.profile import (
     BatchOption,
     DeviceChoice,
     DeviceOption,
@@ -35,6 +22,19 @@ from launchlens.cli.profile import (
     Weights,
     WeightsOption,
 )
+from launchlens.cli.options import (
+    FailOnOption,
+    Format,
+    FormatOption,
+    NsysOption,
+    OutputOption,
+    PhaseChoice,
+    PhaseOption,
+    SkipOption,
+    StepOption,
+    WholeOption,
+)
+from launchlens.cli.output import check_output, terminal_width, wants_color, write
 from launchlens.errors import TraceError, UsageError
 from launchlens.workflow.load import Choices, load
 
