@@ -77,18 +77,51 @@ class TraceInfo:
 class Gaps:
     """Idle time of a window by cause; the causes sum to the idle time exactly."""
 
-    lead_in: Annotated[int, Metric("idle in the lead-in", "ns", "less", cause="in the lead-in")]
+    lead_in: Annotated[
+        int,
+        Metric(
+            "idle in the lead-in",
+            "ns",
+            "less",
+            cause="in the lead-in",
+            legend="before the step's first operation",
+        ),
+    ]
     """Idle before the step's first own operation."""
     host: Annotated[
-        int, Metric("idle waiting for the host", "ns", "less", "headline", cause="for the host")
+        int,
+        Metric(
+            "idle waiting for the host",
+            "ns",
+            "less",
+            "headline",
+            cause="for the host",
+            legend="the CPU was busy elsewhere",
+        ),
     ]
     """Idle while the CPU was busy elsewhere, before the call that ends the gap."""
     launch: Annotated[
-        int, Metric("idle during launches", "ns", "less", "headline", cause="for launches")
+        int,
+        Metric(
+            "idle during launches",
+            "ns",
+            "less",
+            "headline",
+            cause="for launches",
+            legend="latency of the launch itself",
+        ),
     ]
     """Idle from that call's start on: the launch's own latency."""
     sync: Annotated[
-        int, Metric("idle in synchronization", "ns", "less", "headline", cause="in synchronization")
+        int,
+        Metric(
+            "idle in synchronization",
+            "ns",
+            "less",
+            "headline",
+            cause="in synchronization",
+            legend="inside a synchronize call or a blocking copy",
+        ),
     ]
     """Idle while the step's thread was inside a synchronize call or a blocking copy."""
     device: Annotated[
@@ -100,12 +133,15 @@ class Gaps:
             "headline",
             under_spans="lower",
             cause="between operations on the device",
+            legend="submitted in time, the GPU was not ready",
         ),
     ]
     """Idle although the next operation was submitted in time."""
-    tail: Annotated[int, Metric("idle in the tail", "ns", "less")]
+    tail: Annotated[
+        int, Metric("idle in the tail", "ns", "less", legend="after the device's last operation")
+    ]
     """Idle after the device's last operation in the window."""
-    unlinked: Annotated[int, Metric("idle, unlinked", "ns", "less")]
+    unlinked: Annotated[int, Metric("idle, unlinked", "ns", "less", legend="no API call recorded")]
     """Idle before an operation that has no API row."""
 
 

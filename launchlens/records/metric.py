@@ -30,6 +30,7 @@ class Metric:
         calls: kinds of CUDA call (`launchlens.calls`) that it counts.
         after: the metric behind which it stands in reports, where its field does not say so.
         cause: words behind "waits" for a gap cause that sentences name.
+        legend: words that explain a gap cause beside its colour.
         name: filled in from the field by `launchlens.catalogue`, as are the following.
         owner: what has the figure: a step, a side of a comparison, or a load of requests.
     """
@@ -45,6 +46,7 @@ class Metric:
     calls: tuple[str, ...] = ()
     after: str | None = None
     cause: str | None = None
+    legend: str = ""
     name: str = ""
     owner: Owner = "step"
 
