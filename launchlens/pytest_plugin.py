@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from launchlens.limits.budget import Budget
     from launchlens.records.figures import Analysis
-    from launchlens.records.gate import GateResult
+    from launchlens.records.limits import LimitResult
 
 BUDGET_FILE = "launchlens.toml"
 
@@ -56,7 +56,7 @@ class BudgetChecker:
         phase: str = "all",
         skip: int = 0,
         step: str | None = None,
-    ) -> Sequence[GateResult]:
+    ) -> Sequence[LimitResult]:
         """Fails the test unless every limit for this trace is known to hold.
 
         What cannot be read, and a trace that no limit is for, fail it with a sentence too.
@@ -107,20 +107,20 @@ def launchlens_budget(request: pytest.FixtureRequest) -> BudgetChecker:
 def _analyze(path: Path, phase: str, skip: int, step: str | None, budget: Budget) -> Analysis:
     from dataclasses import replace
 
-    from launchlens.limits.quantities import BLOCKERS
+    from launchlens.limits import ask_for_blockers
     from launchlens.metrics import summarize
     from launchlens.trace import read_trace
 
     trace = read_trace(path)
     analysis = summarize(trace, phase=phase, skip=skip, step=step)  # type: ignore[arg-type]
-    if any(limit.metric == BLOCKERS for limit in budget.limits):
+    if ask_for_blockers(budget.limits):
         from launchlens.blockers import find_blockers
 
         return replace(analysis, findings=find_blockers(trace, analysis.steps))
     return analysis
 
 
-def _describe(budget: Budget, trace: str | Path, broken: Sequence[GateResult]) -> str:
+def _describe(budget: Budget, trace: str | Path, broken: Sequence[LimitResult]) -> str:
     from launchlens.render.gates import describe_gate
 
     lines = [f"{trace} breaks {len(broken)} limit(s) of {budget.file}:"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from launchlens.catalogue import bound_under
 from launchlens.records.comparison import (
     Cell,
     Comparison,
@@ -277,7 +278,12 @@ def group(phase="prefill", metrics=None, **changes) -> Group:
         kernels=(),
         api_calls=(),
     )
-    return replace(made, **changes)
+    made = replace(made, **changes)
+    bounded = {
+        name: replace(stat, bound=bound_under(name, made.graph_tracing))
+        for name, stat in made.metrics.items()
+    }
+    return replace(made, metrics=bounded)
 
 
 def analysis(groups=None, *, findings=(), steps=2, label="gemma-4-e4b-eager") -> Analysis:

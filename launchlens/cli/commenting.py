@@ -12,7 +12,7 @@ from launchlens.cli.gating import SEARCHED, asks_for_blockers
 from launchlens.errors import LaunchlensError, UsageError
 
 if TYPE_CHECKING:
-    from launchlens.limits.thresholds import Threshold
+    from launchlens.limits import Limit
     from launchlens.records.comparison import Comparison, SideInput
     from launchlens.workflow.load import Choices
 
@@ -24,7 +24,7 @@ def load_report(
     references: Sequence[str],
     choices: Choices,
     runs: Path | None,
-    conditions: Sequence[Threshold] = (),
+    conditions: Sequence[Limit] = (),
 ) -> Comparison:
     """The comparison that a user names; traces are read and compared, blockers looked for.
 
@@ -108,7 +108,7 @@ def _sides_of(
     return sides, (run.model or run.id).rstrip("/").rpartition("/")[2]
 
 
-def _read_report(path: Path, conditions: Sequence[Threshold]) -> Comparison:
+def _read_report(path: Path, conditions: Sequence[Limit]) -> Comparison:
     from launchlens.records.comparison import Comparison
     from launchlens.render.json_report import read_json
 

@@ -16,71 +16,69 @@ SEARCHED = (
 """A note in reports, without which an empty list of findings says nothing."""
 
 if TYPE_CHECKING:
-    from launchlens.limits.thresholds import Threshold
+    from launchlens.limits import Limit
     from launchlens.records.comparison import Comparison
     from launchlens.records.figures import Analysis, Finding
-    from launchlens.records.gate import GateResult
+    from launchlens.records.limits import LimitResult
 
 
-def parse_conditions(texts: Sequence[str] | None) -> list[Threshold]:
+def parse_conditions(texts: Sequence[str] | None) -> list[Limit]:
     """Thresholds as given; wrong ones are refused before any work is done."""
     if not texts:
         return []
-    from launchlens.limits.thresholds import parse_threshold
+    from launchlens.limits import parse_condition
 
-    return [parse_threshold(text) for text in texts]
+    return [parse_condition(text) for text in texts]
 
 
-def asks_for_blockers(conditions: Sequence[Threshold]) -> bool:
+def asks_for_blockers(conditions: Sequence[Limit]) -> bool:
     """Whether a condition is on capture blockers, so that they have to be looked for."""
-    from launchlens.limits.quantities import BLOCKERS
+    from launchlens.limits import ask_for_blockers
 
-    return any(condition.metric == BLOCKERS for condition in conditions)
+    return ask_for_blockers(conditions)
 
 
-def check_comparison(conditions: Sequence[Threshold], comparison: Comparison) -> None:
+def check_comparison(conditions: Sequence[Limit], comparison: Comparison) -> None:
     """End with exit code 3 if a condition holds, or cannot be known not to hold."""
     if conditions:
-        from launchlens.limits.thresholds import check_thresholds
+        from launchlens import limits
 
-        report(check_thresholds(conditions, comparison))
+        report(limits.check_comparison(conditions, comparison))
 
 
-def check_analysis(conditions: Sequence[Threshold], analysis: Analysis) -> None:
+def check_analysis(conditions: Sequence[Limit], analysis: Analysis) -> None:
     """The same for one trace, whose conditions are absolute."""
     if conditions:
-        from launchlens.limits.thresholds import check_values
+        from launchlens import limits
 
-        report(check_values(conditions, analysis))
+        report(limits.check_analysis(conditions, analysis))
 
 
-def check_findings(
-    conditions: Sequence[Threshold], label: str, findings: Sequence[Finding]
-) -> None:
+def check_findings(conditions: Sequence[Limit], label: str, findings: Sequence[Finding]) -> None:
     """The same for blockers alone: ``--fail-on blockers``, ``blockers:suspected``.
 
     Raises:
         UsageError: a condition on anything else.
     """
     if conditions:
-        from launchlens.limits.thresholds import check_blockers
+        from launchlens import limits
 
-        report(check_blockers(conditions, label, findings))
+        report(limits.check_findings(conditions, label, findings))
 
 
-def require_blockers(conditions: Sequence[Threshold]) -> None:
+def require_blockers(conditions: Sequence[Limit]) -> None:
     """Refuse conditions on anything but blockers, before any work is done.
 
     Raises:
         UsageError: a condition on another metric.
     """
     if conditions:
-        from launchlens.limits.thresholds import check_blockers
+        from launchlens import limits
 
-        check_blockers(conditions, "", ())
+        limits.require_blockers(conditions)
 
 
-def report(results: Sequence[GateResult]) -> None:
+def report(results: Sequence[LimitResult]) -> None:
     """Say which gates failed, on standard error, and exit with 3 if any did."""
     from launchlens.render.gates import describe_gate
 

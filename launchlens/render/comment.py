@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from launchlens.records.comparison import Comparison, PhaseComparison
-    from launchlens.records.gate import GateResult
+    from launchlens.records.limits import LimitResult
 
 LIMIT = 65_536  # GitHub refuses longer bodies; counted in bytes, which no way of counting exceeds
 _SHORT_HASH = 7
@@ -55,7 +55,7 @@ def render_comment(
     measured_commit: str | None,
     head_commit: str | None,
     limit: int = LIMIT,
-    gates: Sequence[GateResult] = (),
+    gates: Sequence[LimitResult] = (),
 ) -> str:
     """The comment's Markdown.
 
@@ -84,7 +84,7 @@ def render_comment(
     return text if len(text.encode()) <= limit else _cut(text, limit)
 
 
-def _blocks(comparison: Comparison, gates: Sequence[GateResult]) -> list[_Block]:
+def _blocks(comparison: Comparison, gates: Sequence[LimitResult]) -> list[_Block]:
     blocks = [_Block("\n\n".join(_sentences(comparison)), 0, "the summary")]
     for place, phase in enumerate(comparison.phases):
         blocks.append(_Block(_metrics(comparison, phase), 1 + place, f"the {phase.phase} table"))
@@ -179,7 +179,7 @@ def _equivalence(comparison: Comparison) -> str:
     return "Outputs beside the baseline's:\n\n" + "\n".join(said) if said else ""
 
 
-def _gates(gates: Sequence[GateResult]) -> str:
+def _gates(gates: Sequence[LimitResult]) -> str:
     if not gates:
         return ""
     lines = [

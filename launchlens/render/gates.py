@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from launchlens.records.gate import GateResult
+from launchlens.records.limits import LimitResult
 from launchlens.render.format import format_value, plain, signed
 
 
-def describe_gate(result: GateResult) -> str:
+def describe_gate(result: LimitResult) -> str:
     """One line about a gate that failed, held, or cannot be judged."""
     word = {"held": "held", "failed": "FAILED", "unknown": "FAILED (unknown)"}[result.status]
-    said = f"{word}: {plain(result.gate)} ({plain(result.where)})"
+    said = f"{word}: {plain(result.limit)} ({plain(result.where)})"
     if result.status != "unknown" and result.measured is not None:
         said += f": {_measured(result)}"
         if result.baseline is not None and result.value is not None:
@@ -18,7 +18,7 @@ def describe_gate(result: GateResult) -> str:
     return f"{said}; {plain(result.reason, 300)}" if result.reason else said
 
 
-def _measured(result: GateResult) -> str:
+def _measured(result: LimitResult) -> str:
     assert result.measured is not None
     if result.measure == "relative":
         return f"{'+' if result.measured > 0 else ''}{signed(100 * result.measured, '.1f')}%"

@@ -87,7 +87,7 @@ def test_phases_are_counted_apart():
 
     import handmade
 
-    from launchlens.limits.quantities import count_blockers
+    from launchlens.limits.figures import count_blockers
     from launchlens.records.blocking import BlockerReport
     from launchlens.render.blockers import blocker_sentence
 

@@ -8,7 +8,7 @@ import stored_runs
 
 from launchlens.comparison import tabulate
 from launchlens.harness.spec import HarnessSpec
-from launchlens.limits.thresholds import check_thresholds, parse_threshold
+from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.comparison import SideInput
 from launchlens.records.measured import Failure, Untraced, VariantFacts
 from launchlens.render.format import sentences
@@ -148,7 +148,7 @@ class TestFailedCandidate:
         assert "| step, untraced | 49.1 ms | failed |" in render_comparison_markdown(comparison)
 
     def test_threshold_is_not_known_to_hold(self, comparison):
-        (result,) = check_thresholds([parse_threshold("untraced_ns>+5%")], comparison)
+        (result,) = check_comparison([parse_condition("untraced_ns>+5%")], comparison)
         assert not result.passed
         assert result.reason == "could not be captured"
 
@@ -167,8 +167,8 @@ def test_one_side_alone_is_a_sentence_and_a_table(eager):
     assert out.startswith("m-eager: launches per prefill step ")
     assert "step 49.1 ms untraced" in " ".join(out.split())
     assert "→" not in out
-    (failed,) = check_thresholds([parse_threshold("untraced_ns>40ms")], comparison)
-    (held,) = check_thresholds([parse_threshold("untraced_ns>50ms")], comparison)
+    (failed,) = check_comparison([parse_condition("untraced_ns>40ms")], comparison)
+    (held,) = check_comparison([parse_condition("untraced_ns>50ms")], comparison)
     assert (failed.status, held.status) == ("failed", "held")
     assert failed.baseline is None
 

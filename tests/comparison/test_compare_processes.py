@@ -9,7 +9,7 @@ from handmade import analysis, group, stat
 
 from launchlens.comparison import compare
 from launchlens.comparison.processes import judge_untraced
-from launchlens.limits.thresholds import check_thresholds, parse_threshold
+from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.blocking import PatchEffect
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Stat
@@ -108,7 +108,7 @@ def test_a_small_change_of_a_launch_bound_step_is_not_believed():
     assert any("--rounds 5" in note for note in made.notes)
     corrected = next(r for r in made.phases[0].rows if r.metric == "idle_corrected").cells[1]
     assert corrected.verdict == "inconclusive"
-    (gate,) = check_thresholds([parse_threshold("untraced_ns<-5%")], made)
+    (gate,) = check_comparison([parse_condition("untraced_ns<-5%")], made)
     assert "a side ran in one" in gate.reason
 
 

@@ -36,22 +36,22 @@ launches = 1
 def test_limits_are_read_with_their_units(tmp_path):
     read = budget(tmp_path, EXAMPLE)
     assert read.patterns == ("gemma-4-*", "other")
-    assert [(i.phase, i.metric, i.bound, i.number) for i in read.limits] == [
-        (None, "blockers", "max", 0),
-        (None, "peak_memory_bytes", "max", 20 * 2**30),
-        ("prefill", "launches", "max", 4000),
-        ("prefill", "idle", "max", 0.85),
-        ("prefill", "window_ns", "max", 50_000_000),
-        ("prefill", "kernels", "max", 4000),
-        ("prefill", "kernels", "min", 3000),
-        (None, "launches", "max", 1),
+    assert [(i.phase, i.metric, i.fails, i.number) for i in read.limits] == [
+        (None, "blockers", ">", 0),
+        (None, "peak_memory_bytes", ">", 20 * 2**30),
+        ("prefill", "launches", ">", 4000),
+        ("prefill", "idle", ">", 0.85),
+        ("prefill", "window_ns", ">", 50_000_000),
+        ("prefill", "kernels", ">", 4000),
+        ("prefill", "kernels", "<", 3000),
+        (None, "launches", ">", 1),
     ]
 
 
 def test_a_trace_is_held_against_the_limits_for_it(tmp_path):
     read = budget(tmp_path, EXAMPLE)
     results = check_budget(read, handmade.analysis())
-    assert {r.gate.split(": ", 1)[1]: r.status for r in results} == {
+    assert {r.limit.split(": ", 1)[1]: r.status for r in results} == {
         "blockers <= 0": "held",
         "peak_memory_bytes <= 20GiB": "unknown",
         "prefill launches <= 4000": "held",
@@ -61,7 +61,7 @@ def test_a_trace_is_held_against_the_limits_for_it(tmp_path):
         "prefill kernels >= 3000": "held",
     }
     (failed,) = [r for r in results if r.status == "failed"]
-    assert (failed.value, failed.limit, failed.unit) == (70_800_000, 50_000_000, "ns")
+    assert (failed.value, failed.bound, failed.unit) == (70_800_000, 50_000_000, "ns")
     assert failed.where == "gemma-4-e4b-eager, prefill, process 1, device 0"
 
 

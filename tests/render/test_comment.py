@@ -8,7 +8,7 @@ from dataclasses import replace
 import handmade
 import pytest
 
-from launchlens.limits.thresholds import check_thresholds, parse_threshold
+from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.comparison import KernelDiff
 from launchlens.render.comment import LIMIT, render_comment
 from launchlens.render.mermaid import step_chart
@@ -83,7 +83,7 @@ def test_measured_commit_stands_beside_the_head(measured, head, said, warns):
 
 def test_requests_blockers_equivalence_and_thresholds_are_shown():
     made = handmade.comparison(findings=(handmade.finding(),))
-    gates = check_thresholds([parse_threshold("launches>+0"), parse_threshold("kernels>+0")], made)
+    gates = check_comparison([parse_condition("launches>+0"), parse_condition("kernels>+0")], made)
     text = render(made, gates=gates)
     assert "48.3 ms" in text
     assert "TTFT" in text

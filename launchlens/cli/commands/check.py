@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from launchlens.records.figures import Analysis
-    from launchlens.records.gate import GateResult
+    from launchlens.records.limits import LimitResult
     from launchlens.workflow.sides import LoadedSide
 
 
@@ -57,12 +57,12 @@ def check(
     A limit on a figure that the trace cannot tell does not hold. A trace that no limit is for is
     an error.
     """
+    from launchlens.limits import ask_for_blockers
     from launchlens.limits.budget import check_budget, read_budget
-    from launchlens.limits.quantities import BLOCKERS
     from launchlens.workflow.sides import load_side
 
     limits = read_budget(budget)
-    blockers = any(limit.metric == BLOCKERS for limit in limits.limits)
+    blockers = ask_for_blockers(limits.limits)
     choices = Choices(phase.value, step, skip, whole, nsys)
     earlier = (
         _analysis_of(load_side(baseline, choices, runs, blockers=blockers), baseline)
@@ -100,7 +100,7 @@ def _analysis_of(side: LoadedSide, named: str) -> Analysis:
     return replace(given.analysis, trace=trace, findings=given.findings)
 
 
-def _render(label: str, results: Sequence[GateResult], *, verbose: bool) -> str:
+def _render(label: str, results: Sequence[LimitResult], *, verbose: bool) -> str:
     """A line for the trace, then one for each limit that does not hold."""
     from launchlens.render.format import plain
     from launchlens.render.gates import describe_gate

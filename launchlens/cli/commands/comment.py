@@ -62,7 +62,7 @@ def comment(
     from launchlens.cli.gating import parse_conditions, report
     from launchlens.github import make_marker, post_comment
     from launchlens.github.post import check_target
-    from launchlens.limits.thresholds import check_thresholds
+    from launchlens.limits import check_comparison
     from launchlens.render.comment import render_comment
 
     conditions = parse_conditions(fail_on)
@@ -70,7 +70,7 @@ def comment(
     forge = None if dry_run else _open_forge(repo, pr)
     choices = Choices(phase.value, step, skip, nsys=nsys)
     comparison = load_report(reports, choices, runs, conditions)
-    gates = check_thresholds(conditions, comparison)
+    gates = check_comparison(conditions, comparison)
     marker = make_marker(key)
     body = render_comment(
         comparison,

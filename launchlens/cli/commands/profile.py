@@ -147,7 +147,7 @@ def profile(
     """Run a model's steps under nsys once for each variant, and compare them."""
     from launchlens.cli.gating import parse_conditions
     from launchlens.harness.spec import HarnessSpec
-    from launchlens.limits.thresholds import require_values
+    from launchlens.limits import require_values
     from launchlens.workflow.profiling.plan import make_plan
     from launchlens.workflow.profiling.run import run_profile
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from launchlens.capture import Nsys
-    from launchlens.limits.thresholds import Threshold
+    from launchlens.limits import Limit
     from launchlens.store import RunFolder
     from launchlens.workflow.profiling.outcome import Outcome
     from launchlens.workflow.profiling.plan import Plan
@@ -28,7 +28,7 @@ def run_profile(
     runs: Path | None,
     report_format: Format,
     output: Path | None,
-    conditions: list[Threshold],
+    conditions: list[Limit],
     *,
     verbose: bool,
 ) -> None:

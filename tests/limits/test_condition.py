@@ -8,7 +8,7 @@ import handmade
 import pytest
 
 from launchlens.errors import UsageError
-from launchlens.limits.thresholds import check_thresholds, check_values, parse_threshold
+from launchlens.limits import check_analysis, check_comparison, parse_condition
 
 
 @pytest.mark.parametrize(
@@ -32,16 +32,16 @@ from launchlens.limits.thresholds import check_thresholds, check_values, parse_t
     ],
 )
 def test_accepted_forms(text, metric, sign, measure, limit):
-    parsed = parse_threshold(text)
-    assert (parsed.metric, parsed.operator, parsed.measure) == (metric, sign, measure)
-    assert parsed.limit == pytest.approx(limit)
+    parsed = parse_condition(text)
+    assert (parsed.metric, parsed.fails, parsed.measure) == (metric, sign, measure)
+    assert parsed.number == pytest.approx(limit)
 
 
 def test_phase_and_confidence_are_read():
-    assert parse_threshold("decode:launches>+0").phase == "decode"
-    assert parse_threshold("launches>+0").phase is None
-    assert parse_threshold("blockers:suspected").confidence == "suspected"
-    assert parse_threshold("blockers:confirmed>+0").confidence == "confirmed"
+    assert parse_condition("decode:launches>+0").phase == "decode"
+    assert parse_condition("launches>+0").phase is None
+    assert parse_condition("blockers:suspected").confidence == "suspected"
+    assert parse_condition("blockers:confirmed>+0").confidence == "confirmed"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_phase_and_confidence_are_read():
 )  # fmt: skip
 def test_bad_syntax_names_the_accepted_forms(text):
     with pytest.raises(UsageError) as caught:
-        parse_threshold(text)
+        parse_condition(text)
     assert "launches>+0" in str(caught.value)
     assert "idle>+2pp" in str(caught.value)
 
@@ -69,11 +69,11 @@ def test_bad_syntax_names_the_accepted_forms(text):
 )
 def test_a_unit_that_does_not_fit_is_refused(text, said):
     with pytest.raises(UsageError, match=said):
-        parse_threshold(text)
+        parse_condition(text)
 
 
 def status(text, made=None):
-    results = check_thresholds([parse_threshold(text)], made or handmade.comparison())
+    results = check_comparison([parse_condition(text)], made or handmade.comparison())
     return [r.status for r in results]
 
 
@@ -101,15 +101,15 @@ def test_candidate_is_judged(text, expected):
 
 
 def test_values_stand_in_the_result():
-    (result,) = check_thresholds([parse_threshold("kernels>+2")], handmade.comparison())
-    assert (result.value, result.baseline, result.measured, result.limit) == (3846, 3841, 5, 2)
+    (result,) = check_comparison([parse_condition("kernels>+2")], handmade.comparison())
+    assert (result.value, result.baseline, result.measured, result.bound) == (3846, 3841, 5, 2)
     assert result.where == "gemma-4-e4b-cudagraph, prefill"
     assert not result.passed
 
 
 def test_unknown_does_not_pass_and_says_why():
     made = handmade.comparison([handmade.row("idle", 0.8, None)])
-    (result,) = check_thresholds([parse_threshold("idle>+2pp")], made)
+    (result,) = check_comparison([parse_condition("idle>+2pp")], made)
     assert result.status == "unknown"
     assert not result.passed
     assert result.reason == "graph work is missing from the trace"
@@ -120,7 +120,7 @@ def test_unknown_baseline_says_so():
     made_row = made.phases[0].rows[0]
     cells = (replace(made_row.cells[0], note="no API table"), replace(made_row.cells[1], note=None))
     phase = replace(made.phases[0], rows=(replace(made_row, cells=cells),))
-    (result,) = check_thresholds([parse_threshold("launches>+0")], replace(made, phases=(phase,)))
+    (result,) = check_comparison([parse_condition("launches>+0")], replace(made, phases=(phase,)))
     assert result.status == "unknown"
     assert "baseline" in result.reason
     assert "no API table" in result.reason
@@ -160,7 +160,7 @@ def test_a_metric_that_is_not_there_is_a_usage_error_with_the_nearest_name():
 
 
 def test_request_figures_are_matched_by_load():
-    results = check_thresholds([parse_threshold("ttft_ns>+5%")], handmade.comparison())
+    results = check_comparison([parse_condition("ttft_ns>+5%")], handmade.comparison())
     assert [r.where.split(", ", 1)[1] for r in results] == [
         "ISL 25, OSL 5, concurrency 1",
         "ISL 25, OSL 5, concurrency 4",
@@ -184,7 +184,7 @@ def test_blockers_count_calls_in_each_step_from_likely_on():
         handmade.finding("explicit-sync", "confirmed", 0.5),
     )
     made = replace(made, candidates=(replace(made.candidates[0], findings=findings),))
-    (result,) = check_thresholds([parse_threshold("blockers")], made)
+    (result,) = check_comparison([parse_condition("blockers")], made)
     assert (result.status, result.value) == ("failed", 6.5)
     assert result.reason == "pageable-htod × 6, explicit-sync × 0.5"
     assert status("blockers:confirmed>0.5", made) == ["held"]
@@ -200,20 +200,20 @@ def test_blockers_of_a_side_without_trace_are_unknown():
 def test_one_trace_is_held_against_values():
     made = handmade.analysis(findings=[handmade.finding()])
     texts = ["launches>1000", "idle<0.9", "window_ns>100ms", "blockers"]
-    results = check_values([parse_threshold(t) for t in texts], made)
+    results = check_analysis([parse_condition(t) for t in texts], made)
     assert [r.status for r in results] == ["failed", "failed", "held", "failed"]
 
 
 def test_one_trace_has_no_changes():
     with pytest.raises(UsageError, match="baseline"):
-        check_values([parse_threshold("launches>+0")], handmade.analysis())
+        check_analysis([parse_condition("launches>+0")], handmade.analysis())
 
 
 def test_one_trace_with_an_unknown_figure_says_why():
     unknown = handmade.group(
         metrics={"idle": handmade.stat(None, 0, 5)}, unknown_reason="graph work is missing"
     )
-    (result,) = check_values([parse_threshold("idle>50%")], handmade.analysis([unknown]))
+    (result,) = check_analysis([parse_condition("idle>50%")], handmade.analysis([unknown]))
     assert (result.status, result.reason) == ("unknown", "graph work is missing")
 
 
@@ -221,7 +221,7 @@ def test_a_lower_bound_of_idle_proves_no_limit():
     row = handmade.row("idle", 0.5, 0.4)
     row = replace(row, cells=(row.cells[0], replace(row.cells[1], bound="lower")))
     made = handmade.comparison([row])
-    (result,) = check_thresholds([parse_threshold("idle>+2pp")], made)
+    (result,) = check_comparison([parse_condition("idle>+2pp")], made)
     assert (result.status, "bound" in result.reason) == ("unknown", True)
     assert status("idle>45%", made) == ["unknown"]
     assert status("idle>30%", made) == ["failed"]  # it is at least 40%
@@ -233,5 +233,5 @@ def test_a_lower_bound_of_idle_proves_no_limit():
 
 def test_one_trace_of_whole_graphs_proves_no_idle():
     made = handmade.analysis([handmade.group(graph_tracing="graph")])
-    (result,) = check_values([parse_threshold("idle>90%")], made)
+    (result,) = check_analysis([parse_condition("idle>90%")], made)
     assert result.status == "unknown"

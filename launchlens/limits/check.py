@@ -1,0 +1,125 @@
+"""Limits held against figures: the one place that judges, for conditions and budgets alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from launchlens.limits.figures import (
+    Figure,
+    blockers_figure,
+    figures_of_comparison,
+    figures_of_trace,
+)
+from launchlens.limits.model import Limit, require_blockers, require_values
+from launchlens.records.comparison import Comparison
+from launchlens.records.figures import Analysis, Finding
+from launchlens.records.limits import LimitResult, Status
+from launchlens.records.measured import VariantFacts
+
+UNPROVEN = (
+    "whole-graph tracing gives only a bound of it, which cannot prove that the limit holds; "
+    "trace with --cuda-graph-trace=node"
+)
+
+
+def check_comparison(limits: Sequence[Limit], comparison: Comparison) -> tuple[LimitResult, ...]:
+    """Hold limits against every candidate of a comparison.
+
+    Args:
+        limits: conditions as parsed.
+        comparison: baseline and candidates, or one side alone, which is then held against
+            limits on values. Changes are the record's own.
+
+    Returns:
+        A result for each limit, candidate, and phase (or request level) that has the metric. A
+        figure that is unknown does not pass, and says why.
+
+    Raises:
+        UsageError: a metric that the comparison does not have, or a change of one side alone.
+    """
+    if not comparison.candidates:
+        require_values(limits)
+    return tuple(
+        judge(i, figure) for i in limits for figure in figures_of_comparison(i, comparison)
+    )
+
+
+def check_analysis(
+    limits: Sequence[Limit],
+    analysis: Analysis,
+    findings: Sequence[Finding] | None = None,
+    *,
+    facts: VariantFacts | None = None,
+    baseline: Analysis | None = None,
+) -> tuple[LimitResult, ...]:
+    """Hold limits on values against one trace's medians, and what was measured beside it.
+
+    Args:
+        limits: conditions or a budget's limits; only those on values.
+        analysis: the trace's figures.
+        findings: its blockers; None takes those of the analysis.
+        facts: what was measured without a profiler.
+        baseline: an earlier analysis, to say what changed when a limit is broken.
+
+    Raises:
+        UsageError: a limit on a change, or on a metric that is not there.
+    """
+    require_values(limits)
+    found = analysis.findings if findings is None else findings
+    return tuple(
+        judge(limit, figure)
+        for limit in limits
+        for figure in figures_of_trace(limit, analysis, found, facts, baseline)
+    )
+
+
+def check_findings(
+    limits: Sequence[Limit], where: str, findings: Sequence[Finding]
+) -> tuple[LimitResult, ...]:
+    """Hold limits on blockers against findings alone.
+
+    Raises:
+        UsageError: a limit on another metric, or on a change.
+    """
+    require_blockers(limits)
+    return tuple(judge(limit, blockers_figure(limit, where, findings)) for limit in limits)
+
+
+def judge(limit: Limit, figure: Figure) -> LimitResult:
+    """Hold one limit against one figure; what is unknown, or held only by a bound, is unknown."""
+    measured = {"value": figure.value, "change": figure.change, "relative": figure.relative}
+    bounded = measured[limit.measure]
+    if bounded is None and figure.baseline == 0 and figure.value is not None:
+        # A ratio to nothing: no growth if it stays 0, otherwise beyond any per cent.
+        bounded = 0.0 if figure.value == 0 else float("inf")
+    status: Status
+    reason: str | None
+    if bounded is None:
+        status, reason = "unknown", figure.reason or "the trace cannot tell"
+    elif limit.fails_for(bounded):
+        status, reason = "failed", figure.failing or figure.reason
+    elif not _is_proven(limit, figure):
+        status, reason = "unknown", UNPROVEN
+    else:
+        status, reason = "held", figure.reason
+    return LimitResult(
+        limit=limit.text,
+        metric=limit.metric,
+        unit=limit.unit,
+        where=figure.where,
+        status=status,
+        value=figure.value,
+        measure=limit.measure,
+        measured=bounded,
+        bound=limit.number,
+        baseline=figure.baseline,
+        reason=reason,
+    )
+
+
+def _is_proven(limit: Limit, figure: Figure) -> bool:
+    """Whether a limit that holds on bounds of figures holds on the figures too."""
+    before = None if limit.measure == "value" else figure.baseline_bound
+    if limit.is_upper:
+        return figure.bound != "lower" and before != "upper"
+    return figure.bound != "upper" and before != "lower"

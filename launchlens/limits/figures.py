@@ -1,0 +1,266 @@
+"""Figures that a limit is held against: of a comparison, of a trace, of a run."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from launchlens.catalogue import by_name
+from launchlens.errors import UsageError
+from launchlens.limits.model import BLOCKERS, CONFIDENCES, Limit
+from launchlens.limits.parts import explain_change, explain_value
+from launchlens.records.comparison import Cell, Comparison, Row, Side
+from launchlens.records.figures import Analysis, Finding, Group
+from launchlens.records.limits import Number
+from launchlens.records.measured import RequestFigures, VariantFacts
+from launchlens.records.metric import Bound
+
+NO_CALLS = "the trace has no CUDA API calls, in which blockers show"
+"""Why a trace without findings proves nothing, if CUDA was not traced."""
+NOT_MEASURED = "it is measured only in runs, not in a trace alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure that a limit is held against, beside what it is a change from.
+
+    ``value`` and ``baseline`` None: unknown, for ``reason``. ``change`` and ``relative`` are the
+    comparison's own where there is one. ``failing``: what stands behind it, for one who sees the
+    limit broken.
+    """
+
+    where: str
+    value: Number | None
+    baseline: Number | None = None
+    change: Number | None = None
+    relative: float | None = None
+    bound: Bound | None = None
+    baseline_bound: Bound | None = None
+    reason: str | None = None
+    failing: str | None = None
+
+
+# Figures of a comparison -----------------------------------------------------------------------
+
+
+def figures_of_comparison(limit: Limit, comparison: Comparison) -> Iterator[Figure]:
+    """A figure for each candidate and phase, or load of requests, that has the metric."""
+    held = comparison.candidates or comparison.sides
+    if limit.metric == BLOCKERS:
+        yield from (_side_blockers(limit, side, comparison.baseline) for side in held)
+        return
+    phases = [p for p in comparison.phases if limit.phase in (None, p.phase)]
+    rows = [(p.phase, row) for p in phases for row in p.rows if row.metric == limit.metric]
+    for phase, row in rows:
+        for side, cell in zip(held, row.cells[-len(held) :], strict=True):
+            yield _of_cell(limit, f"{side.label}, {phase}", row, cell)
+    if rows:
+        return
+    metric = by_name().get(limit.metric)
+    if metric is not None and metric.owner == "request" and limit.phase is None:
+        for side in held:
+            yield from _of_requests(limit.metric, side.label, side.facts, comparison.baseline.facts)
+    elif not phases:
+        yield from (Figure(side.label, None, reason=_no_steps(limit)) for side in held)
+    else:
+        _refuse_metric(limit, {row.metric for p in phases for row in p.rows})
+
+
+def _of_cell(limit: Limit, where: str, row: Row, cell: Cell) -> Figure:
+    base = row.cells[0]
+    reason = cell.note or base.note or row.note
+    if cell.value is not None and base.value is None and limit.measure != "value":
+        because = f": {base.note}" if base.note else ""
+        reason = f"the baseline's {limit.metric} is unknown{because}"
+    elif cell.verdict == "inconclusive":
+        crossed = "the confidence interval crosses the smallest difference that matters"
+        reason = reason or crossed
+    return Figure(
+        where,
+        cell.value,
+        None if len(row.cells) == 1 else base.value,
+        cell.change,
+        cell.relative,
+        cell.bound,
+        base.bound,
+        reason,
+    )
+
+
+def _of_requests(
+    metric: str, label: str, facts: VariantFacts, baseline: VariantFacts
+) -> Iterator[Figure]:
+    before = {_load(r): getattr(r, metric) for r in baseline.requests}
+    if not facts.requests:
+        yield Figure(label, None, reason="no request-level figures were measured for it")
+    for request in facts.requests:
+        load = _load(request)
+        isl, osl, concurrency = load
+        where = f"{label}, ISL {isl}, OSL {osl}, concurrency {concurrency}"
+        value, base = getattr(request, metric), before.get(load)
+        change = None if value is None or base is None else value - base
+        yield Figure(
+            where,
+            value,
+            base,
+            change,
+            None if change is None or not base else change / base,
+            reason=None if base is not None else "the baseline was not measured at this load",
+        )
+
+
+def _load(figures: RequestFigures) -> tuple[int, int, int]:
+    return figures.isl, figures.osl, figures.concurrency
+
+
+# Figures of one trace --------------------------------------------------------------------------
+
+
+def figures_of_trace(
+    limit: Limit,
+    analysis: Analysis,
+    findings: Sequence[Finding],
+    facts: VariantFacts | None,
+    baseline: Analysis | None,
+) -> Iterable[Figure]:
+    """A figure for each group of steps that has the metric, or of what was measured beside it."""
+    label = analysis.trace.label
+    if limit.metric == BLOCKERS:
+        if not findings and not analysis.trace.api_calls:
+            return [Figure(label, None, reason=NO_CALLS)]
+        return [blockers_figure(limit, label, findings, baseline.findings if baseline else None)]
+    metric = by_name().get(limit.metric)
+    if limit.pattern is not None and metric is not None and metric.owner != "step":
+        return _of_facts(limit, label, facts)
+    groups = [g for g in analysis.summary if limit.phase in (None, g.phase)]
+    if not groups:
+        return [Figure(label, None, reason=_no_steps(limit))]
+    having = [g for g in groups if limit.metric in g.metrics]
+    if not having:
+        beside = {m.name for m in by_name().values() if m.owner == "side"} | {BLOCKERS}
+        known = {name for g in analysis.summary for name in g.metrics}
+        _refuse_metric(limit, known | (beside if limit.pattern is not None else set()))
+    return [_of_group(limit, label, group, analysis, baseline) for group in having]
+
+
+def _of_group(
+    limit: Limit, label: str, group: Group, analysis: Analysis, baseline: Analysis | None
+) -> Figure:
+    place = f"{group.phase}, process {group.pid}, device {group.device}"
+    stat = group.metrics[limit.metric]
+    if limit.pattern is None:
+        reason = group.unknown_reason
+        return Figure(place, stat.median, bound=stat.bound, reason=reason)
+    earlier = _same_group(baseline, analysis, group)
+    return Figure(
+        f"{label}, {place}",
+        stat.median,
+        earlier.metrics[limit.metric].median if earlier else None,
+        bound=stat.bound,
+        reason=group.unknown_reason if stat.median is None else None,
+        failing=explain_change(limit.metric, earlier, group)
+        if earlier
+        else explain_value(limit.metric, group),
+    )
+
+
+def _of_facts(limit: Limit, label: str, facts: VariantFacts | None) -> Iterator[Figure]:
+    """Figures that only runs have: untraced times by phase, memory, requests."""
+    if limit.metric == "untraced_ns":
+        walls = [w for w in (facts.untraced if facts else ()) if limit.phase in (None, w.phase)]
+        for wall in walls:
+            yield Figure(f"{label}, {wall.phase}, untraced", wall.wall_ns.median)
+        found: Sequence[object] = walls
+    elif by_name()[limit.metric].owner == "request":
+        found = facts.requests if facts else ()
+        if facts is not None and found:
+            yield from _of_requests(limit.metric, label, facts, facts)
+    else:
+        value = getattr(facts, limit.metric, None)
+        yield Figure(label, value, reason=NOT_MEASURED if value is None else None)
+        return
+    if not found:
+        yield Figure(label, None, reason=NOT_MEASURED)
+
+
+def _same_group(baseline: Analysis | None, analysis: Analysis, group: Group) -> Group | None:
+    """The baseline's group with the same place in its phase: process ids differ between runs."""
+    if baseline is None:
+        return None
+    place = [g for g in analysis.summary if g.phase == group.phase].index(group)
+    groups = [g for g in baseline.summary if g.phase == group.phase]
+    return groups[place] if place < len(groups) else None
+
+
+# Blockers --------------------------------------------------------------------------------------
+
+
+def count_blockers(findings: Sequence[Finding], confidence: str) -> tuple[Number, str | None]:
+    """Blocking calls in each step, by findings of at least this confidence.
+
+    Args:
+        findings: findings of one side; cleared ones never count.
+        confidence: "suspected", "likely" or "confirmed".
+
+    Returns:
+        The calls in each step, and which rules they belong to (None without any).
+    """
+    counted = CONFIDENCES[CONFIDENCES.index(confidence) :]
+    by_phase: dict[str | None, dict[str, float]] = {}
+    for finding in findings:
+        if finding.confidence in counted:
+            # A finding that is there in only some of the steps still blocks: never rounded to 0.
+            rules = by_phase.setdefault(finding.phase, {})
+            rules[finding.rule] = rules.get(finding.rule, 0) + finding.count_per_step
+    # A step is of one phase: the one with most counts.
+    rules = max(by_phase.values(), key=lambda r: sum(r.values()), default={})
+    total = float(sum(rules.values()))
+    count = int(total) if total.is_integer() else total
+    return count, ", ".join(f"{rule} × {count:g}" for rule, count in rules.items()) or None
+
+
+def _side_blockers(limit: Limit, side: Side, baseline: Side) -> Figure:
+    if side.trace is None and not side.findings:
+        return Figure(side.label, None, reason="it has no trace to look for blockers in")
+    if side.trace is not None and not side.trace.api_calls and not side.findings:
+        return Figure(side.label, None, reason=NO_CALLS)
+    if limit.measure == "value":
+        return blockers_figure(limit, side.label, side.findings)
+    if baseline.trace is None and not baseline.findings:
+        reason = "the baseline has no trace to look for blockers in"
+        return Figure(side.label, None, reason=reason)
+    return blockers_figure(limit, side.label, side.findings, baseline.findings)
+
+
+def blockers_figure(
+    limit: Limit, where: str, findings: Sequence[Finding], baseline: Sequence[Finding] | None = None
+) -> Figure:
+    """How many calls block in each step, as a figure."""
+    value, rules = count_blockers(findings, limit.confidence)
+    before = None if baseline is None else count_blockers(baseline, limit.confidence)[0]
+    return Figure(
+        where,
+        value,
+        before,
+        None if before is None else value - before,
+        value / before - 1 if before else None,
+        failing=rules,
+        reason=None if limit.pattern is not None else rules,
+    )
+
+
+def _no_steps(limit: Limit) -> str:
+    return f"there are no {limit.phase} steps" if limit.phase else "there are no steps"
+
+
+def _refuse_metric(limit: Limit, known: set[str]) -> NoReturn:
+    near = difflib.get_close_matches(limit.metric, sorted(known), n=1)
+    said = f" Did you mean {near[0]}?" if near else ""
+    what = "threshold" if limit.pattern is None else "budget limit"
+    listed = sorted(known) if BLOCKERS in known else [*sorted(known), BLOCKERS]
+    raise UsageError(
+        f"The {what} {limit.text!r} names no metric that is there.{said}",
+        hint=f"There are: {', '.join(listed)}.",
+    )
