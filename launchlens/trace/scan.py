@@ -2,8 +2,8 @@
 
 Measured on two cores over 3.0 million kernel and 6.5 million API rows (docs/develop/benchmarks.md):
 reading both tables takes connectorx 1.3 s, ADBC with two connections 1.6 s, with one 2.8 s,
-Python's sqlite3 14 s. ADBC it is, since it opens a file strictly read-only: connectorx would create a file
-for a wrong name, and lock and journal files beside a trace.
+Python's sqlite3 14 s. ADBC it is, since it opens a file strictly read-only: connectorx would create
+a file for a wrong name, and lock and journal files beside a trace.
 
 Rows arrive in batches and are made small at once, so that a table of millions of rows never
 lies in memory twice.
