@@ -124,7 +124,7 @@ def _phase(
         ]
         if any(stat is not None for stat, _ in stats):
             row = mark_failed(metric_row(metric, stats, groups), sides)
-            if metric.name in ("untraced_ns", "idle_corrected"):
+            if metric.untraced:
                 row = _with_doubt(row, sides, groups)
             rows.append(row)
     return PhaseComparison(

@@ -4,47 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from launchlens.catalogue import by_name
 from launchlens.comparison.sides import timing_group
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Group, Phase, Stat
 from launchlens.records.metric import Metric
+
+Compute = Callable[[SideInput, Group | None, Phase], Stat | None]
+SIDE_FIGURES: dict[str, Compute] = {}
+"""Figures of a side that are computed, by name; the others are fields of its facts."""
+
+# Variants that capture nothing, and so spend neither memory nor time on it.
+_NONE = {"graph_memory_bytes": ("eager", "compile"), "capture_ns": ("eager",)}
+
+
+def side_figure(compute: Compute) -> Compute:
+    """Register what computes the catalogue's metric of that name for a side."""
+    SIDE_FIGURES[compute.__name__] = compute
+    return compute
 
 
 def figure_of(
     side: SideInput, group: Group | None, phase: Phase, metric: Metric
 ) -> tuple[Stat | None, str]:
     """A side's figure and where it comes from: "trace", "graph trace" or "untraced"."""
-    derived = _DERIVED.get(metric.name)
-    if derived is not None:
-        return derived(side, group, phase), "untraced"
+    if metric.owner == "side":
+        compute = SIDE_FIGURES.get(metric.name)
+        return compute(side, group, phase) if compute else _fact(side, metric.name), "untraced"
     if group is None:
         return None, "trace"
     if metric.timed:
-        timing = timing_group(side, group)
-        if timing is not None and timing.metrics[metric.name].median is not None:
-            return timing.metrics[metric.name], "graph trace"
+        timed = _timed(side, group, metric.name)
+        if timed is not None:
+            return timed, "graph trace"
     return group.metrics.get(metric.name), "trace"
 
 
-def _untraced(side: SideInput, _group: Group | None, phase: Phase) -> Stat | None:
+def _timed(side: SideInput, group: Group, name: str) -> Stat | None:
+    """A time from the whole-graph trace, where there is one that knows it."""
+    timing = timing_group(side, group)
+    if timing is None or timing.metrics[name].median is None:
+        return None
+    return timing.metrics[name]
+
+
+@side_figure
+def untraced_ns(side: SideInput, _group: Group | None, phase: Phase) -> Stat | None:
+    """Wall time of the steps of this phase, timed with no profiler."""
     return next((u.wall_ns for u in side.facts.untraced if u.phase == phase), None)
 
 
-def _inflation(side: SideInput, group: Group | None, phase: Phase) -> Stat | None:
+@side_figure
+def inflation(side: SideInput, group: Group | None, phase: Phase) -> Stat | None:
     """Traced window over untraced wall, less one."""
-    wall = _untraced(side, group, phase)
+    wall = untraced_ns(side, group, phase)
     if wall is None or group is None:
         return None
-    window = figure_of(side, group, phase, by_name()["window_ns"])[0]
+    window = _timed(side, group, "window_ns") or group.metrics.get("window_ns")
     if wall.median is None or window is None or window.median is None:
         return None
     return _point(window.median / wall.median - 1, wall.n)
 
 
-def _idle_corrected(side: SideInput, group: Group | None, phase: Phase) -> Stat | None:
+@side_figure
+def idle_corrected(side: SideInput, group: Group | None, phase: Phase) -> Stat | None:
     """1 - busy / untraced wall, with the wall's interval."""
-    wall = _untraced(side, group, phase)
+    wall = untraced_ns(side, group, phase)
     if wall is None or group is None or wall.median is None:
         return None
     busy = group.metrics["busy_ns"].median
@@ -61,29 +85,12 @@ def _idle_corrected(side: SideInput, group: Group | None, phase: Phase) -> Stat 
     return Stat(value, None, None, None, low, high, wall.n)
 
 
-# Variants that capture nothing, and so spend neither memory nor time on it.
-_NONE = {"graph_memory_bytes": ("eager", "compile"), "capture_ns": ("eager",)}
-
-
-def _constant(name: str) -> Callable[[SideInput, Group | None, Phase], Stat | None]:
-    def read(side: SideInput, _group: Group | None, _phase: Phase) -> Stat | None:
-        value = getattr(side.facts, name)
-        if value is None and side.facts.untraced and side.facts.variant in _NONE.get(name, ()):
-            value = 0
-        return None if value is None else _point(value, 1)
-
-    return read
+def _fact(side: SideInput, name: str) -> Stat | None:
+    value = getattr(side.facts, name)
+    if value is None and side.facts.untraced and side.facts.variant in _NONE.get(name, ()):
+        value = 0
+    return None if value is None else _point(value, 1)
 
 
 def _point(value: float | int, n: int) -> Stat:
     return Stat(value, None, None, None, value, value, n)
-
-
-_DERIVED: dict[str, Callable[[SideInput, Group | None, Phase], Stat | None]] = {
-    "untraced_ns": _untraced,
-    "inflation": _inflation,
-    "idle_corrected": _idle_corrected,
-    "peak_memory_bytes": _constant("peak_memory_bytes"),
-    "graph_memory_bytes": _constant("graph_memory_bytes"),
-    "capture_ns": _constant("capture_ns"),
-}

@@ -121,7 +121,7 @@ def _with_bounds(metric: Metric, cells: list[Cell], groups: Groups) -> list[Cell
 def mark_failed(row: Row, sides: Sequence[SideInput]) -> Row:
     """The row with cells of failed variants saying so: they have no figure to be looked for."""
     cells = [
-        replace(cell, note=side.facts.failure.words)
+        replace(cell, failed=True, note=side.facts.failure.words)
         if cell.value is None and side.facts.failure is not None
         else cell
         for cell, side in zip(row.cells, sides, strict=True)
@@ -137,15 +137,12 @@ def _row_note(metric: Metric, cells: Sequence[Cell], groups: Groups) -> str | No
             "the node-level ones"
         )
     tracing = {g.graph_tracing for g in groups if g}
-    if metric.name.startswith(("idle", "busy", "gaps_ns")) and "graph" in tracing:
+    if metric.of_window and "graph" in tracing:
         if tracing & {"node", "mixed", "none"}:
             return (
                 "a whole-graph span counts as busy throughout: that side's idle is a lower bound, "
                 "not to be set against node-level idle"
             )
         return "whole-graph spans count as busy throughout: idle is a lower bound"
-    if metric.name == "tklqt_ns":
-        return "a well-fed GPU has a large TKLQT too: read it beside idle"
-    if metric.name == "idle" and "node" in tracing:
-        return "node-level tracing lengthens graphs, so captured sides idle less than shown"
-    return None
+    holds = metric.caution_in is None or metric.caution_in in tracing
+    return metric.caution if metric.caution and holds else None

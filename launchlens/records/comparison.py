@@ -60,6 +60,8 @@ class Cell:
     """Where it comes from: `trace`, `graph trace` or `untraced`."""
     note: str | None = None
     """Remark on the value, such as why there is none."""
+    failed: bool = False
+    """Whether the variant failed, so that it has no figure to be looked for."""
     bound: Bound | None = None
     """`lower` or `upper` where the value is only a bound of the true one."""
 

@@ -85,6 +85,7 @@ class Gaps:
             "less",
             cause="in the lead-in",
             legend="before the step's first operation",
+            of_window=True,
         ),
     ]
     """Idle before the step's first own operation."""
@@ -97,6 +98,7 @@ class Gaps:
             "headline",
             cause="for the host",
             legend="the CPU was busy elsewhere",
+            of_window=True,
         ),
     ]
     """Idle while the CPU was busy elsewhere, before the call that ends the gap."""
@@ -109,6 +111,7 @@ class Gaps:
             "headline",
             cause="for launches",
             legend="latency of the launch itself",
+            of_window=True,
         ),
     ]
     """Idle from that call's start on: the launch's own latency."""
@@ -121,6 +124,7 @@ class Gaps:
             "headline",
             cause="in synchronization",
             legend="inside a synchronize call or a blocking copy",
+            of_window=True,
         ),
     ]
     """Idle while the step's thread was inside a synchronize call or a blocking copy."""
@@ -134,14 +138,24 @@ class Gaps:
             under_spans="lower",
             cause="between operations on the device",
             legend="submitted in time, the GPU was not ready",
+            of_window=True,
         ),
     ]
     """Idle although the next operation was submitted in time."""
     tail: Annotated[
-        int, Metric("idle in the tail", "ns", "less", legend="after the device's last operation")
+        int,
+        Metric(
+            "idle in the tail",
+            "ns",
+            "less",
+            legend="after the device's last operation",
+            of_window=True,
+        ),
     ]
     """Idle after the device's last operation in the window."""
-    unlinked: Annotated[int, Metric("idle, unlinked", "ns", "less", legend="no API call recorded")]
+    unlinked: Annotated[
+        int, Metric("idle, unlinked", "ns", "less", legend="no API call recorded", of_window=True)
+    ]
     """Idle before an operation that has no API row."""
 
 
@@ -231,21 +245,41 @@ class Step:
             always=True,
             under_spans="lower",
             adds_up=False,
+            of_window=True,
+            caution="node-level tracing lengthens graphs, so captured sides idle less than shown",
+            caution_in="node",
         ),
     ]
     """1 − busy_ns / window_ns."""
     idle_kernels_only: Annotated[
         float | None,
-        Metric("GPU idle, kernels only", "fraction", "less", under_spans="lower", adds_up=False),
+        Metric(
+            "GPU idle, kernels only",
+            "fraction",
+            "less",
+            under_spans="lower",
+            adds_up=False,
+            of_window=True,
+        ),
     ]
     """1 − kernel_busy_ns / window_ns."""
     idle_projected: Annotated[
         float | None,
-        Metric("GPU idle, projected range", "fraction", "less", under_spans="lower", adds_up=False),
+        Metric(
+            "GPU idle, projected range",
+            "fraction",
+            "less",
+            under_spans="lower",
+            adds_up=False,
+            of_window=True,
+        ),
     ]
     """Idle over the projected range instead of the window."""
     busy_ns: Annotated[
-        int | None, Metric("GPU busy", "ns", "less", "headline", always=True, under_spans="upper")
+        int | None,
+        Metric(
+            "GPU busy", "ns", "less", "headline", always=True, under_spans="upper", of_window=True
+        ),
     ]
     """Time within the window in which the device ran anything."""
     kernel_busy_ns: Annotated[
@@ -274,7 +308,10 @@ class Step:
     """Median time from one launch call's start to the next's."""
     queue_ns: Annotated[int | None, Metric("queue time, median", "ns", adds_up=False)]
     """Median time from the end of an operation's call to its start, 0 where it started earlier."""
-    tklqt_ns: Annotated[int | None, Metric("TKLQT", "ns")]
+    tklqt_ns: Annotated[
+        int | None,
+        Metric("TKLQT", "ns", caution="a well-fed GPU has a large TKLQT too: read it beside idle"),
+    ]
     """Sum over kernels of start less launch call's start (arXiv 2504.11750)."""
     graph_tracing: GraphTracing | None
     """How its graphs show in the trace: none, node, graph, mixed or missing."""

@@ -120,7 +120,8 @@ class SideFigures:
     """
 
     untraced_ns: Annotated[
-        int | None, Metric("step, untraced", "ns", "less", "headline", after="graph_spans")
+        int | None,
+        Metric("step, untraced", "ns", "less", "headline", after="graph_spans", untraced=True),
     ]
     """Wall time of a step with no profiler attached."""
     inflation: Annotated[
@@ -140,6 +141,8 @@ class SideFigures:
             after="idle",
             under_spans="lower",
             adds_up=False,
+            untraced=True,
+            of_window=True,
         ),
     ]
     """1 − busy_ns / untraced wall: device time barely suffers from tracing, wall time does."""

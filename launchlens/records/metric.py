@@ -26,6 +26,10 @@ class Metric:
         always: shown even when it is 0 or unknown.
         timed: a time that whole-graph tracing gives with less inflation.
         under_spans: what whole-graph tracing makes of it, as a span counts as busy throughout.
+        of_window: a part of the step's window, which spans make busy throughout.
+        caution: a remark that must stand beside it.
+        caution_in: the graph tracing in which the caution holds; None: always.
+        untraced: rests on times without a profiler, which differ between processes.
         adds_up: whether the values of steps add up to one of all steps together.
         calls: kinds of CUDA call (`launchlens.calls`) that it counts.
         after: the metric behind which it stands in reports, where its field does not say so.
@@ -42,6 +46,10 @@ class Metric:
     always: bool = False
     timed: bool = False
     under_spans: Bound | None = None
+    of_window: bool = False
+    caution: str = ""
+    caution_in: str | None = None
+    untraced: bool = False
     adds_up: bool = True
     calls: tuple[str, ...] = ()
     after: str | None = None

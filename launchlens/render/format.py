@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
 from launchlens.records.figures import Analysis, GapBin, Group, Stat, Verdict
-from launchlens.records.measured import FAILED
 from launchlens.records.metric import Bound
 
 UNKNOWN = "unknown"
@@ -78,7 +77,7 @@ def _format_bytes(value: float) -> str:
 
 def format_cell(row: Row, cell: Cell) -> str:
     """A cell's value; bounds are marked as such, and what a failed variant has none of."""
-    if cell.value is None and cell.note in FAILED.values():
+    if cell.value is None and cell.failed:
         return "failed"
     return format_bounded(cell.value, row.unit, cell.bound)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 from handmade import analysis, group, stat
 
+from launchlens.catalogue import metrics
 from launchlens.comparison import compare
+from launchlens.comparison.figures import SIDE_FIGURES
 from launchlens.metrics import summarize
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import KernelRow
@@ -172,3 +174,10 @@ def test_the_shipped_traces_give_the_known_answer():
     added = sum(d.candidate_count - d.baseline_count for d in changes.added + changes.changed)
     removed = sum(d.baseline_count for d in changes.removed)
     assert added - removed == pytest.approx(4071 - 3828)
+
+
+def test_every_metric_of_a_side_is_computed_or_a_fact():
+    computed = {m.name for m in metrics() if m.owner == "side"} - {
+        f.name for f in fields(VariantFacts)
+    }
+    assert computed == set(SIDE_FIGURES)
