@@ -51,3 +51,8 @@ class HarnessError(LaunchlensError):
 
 class StoreError(LaunchlensError):
     """A run or the run database cannot be read or written."""
+
+
+def reason_of(error: Exception) -> str:
+    """What the system says of a failure, to stand within a sentence: "permission denied"."""
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from launchlens.records.stored import RunRow, StoredRun, StoredVariant
     from launchlens.records.trend import TrendSeries
-    from launchlens.store import RunRow, StoredRun, StoredVariant
 
 _HASH = 7
 _FACTS = (

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from launchlens.records.metric import Bound, Unit
+
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """A figure in one run: the median over its steps, with its 95% interval where known.
-
-    ``change`` is its difference from the run before that has the figure, in its own unit;
-    ``relative`` the same as a ratio minus one.
-    """
+    """A figure in one run: the median over its steps, with its 95% interval where known."""
 
     run_id: str
+    """Name of the run."""
     created: str
+    """When the run began, ISO 8601 in UTC."""
     git_commit: str | None
+    """Full hash of the working folder's commit."""
     git_dirty: bool | None
+    """Whether files were changed or untracked."""
     value: float | int | None
+    """The figure, in the unit of the series; null if unknown."""
     ci_low: float | int | None = None
+    """Lower end of the 95% interval of the median."""
     ci_high: float | int | None = None
+    """Upper end."""
     relative: float | None = None
+    """Ratio to the run before that has the figure, less one."""
     change: float | int | None = None
+    """Difference from that run, in the unit of the series."""
+    bound: Bound | None = None
+    """`lower` or `upper` where the figure is only a bound of the true one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +38,23 @@ class TrendSeries:
     """One figure over runs that can be compared: same model, GPU, shape, variant and phase."""
 
     metric: str
-    unit: str
+    """Name of the figure."""
+    unit: Unit
+    """Unit of its values: `count`, `ns`, `fraction`, `bytes` or `per_s`."""
     model: str | None
+    """Model as the user named it."""
     variant: str
+    """Variant of the model's forward pass."""
     gpu: str | None
+    """GPU name."""
     shape: str
+    """Input and output lengths, batch, dtype, concurrency, in words."""
     phase: str | None
+    """Phase of the steps; null for figures of requests and variants."""
     source: str
+    """How it was measured: `untraced`, or the kind of trace (`node`, `graph`, `none`)."""
     points: tuple[TrendPoint, ...]
+    """The runs, oldest first."""
 
     @property
     def known(self) -> tuple[TrendPoint, ...]:

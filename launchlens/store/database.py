@@ -6,8 +6,8 @@ import contextlib
 import sqlite3
 from typing import TYPE_CHECKING
 
-from launchlens.errors import StoreError
-from launchlens.store.schema import migrations
+from launchlens.errors import StoreError, reason_of
+from launchlens.store.schema import add_columns, migrations, missing_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def open_database(root: Path) -> Iterator[Database]:
         connection = sqlite3.connect(path, timeout=LOCK_WAIT_S)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
-            f"The run database {path} cannot be opened: {_reason(error)}.",
+            f"The run database {path} cannot be opened: {reason_of(error)}.",
             hint="Name another folder with --runs or LAUNCHLENS_RUNS.",
         ) from error
     with contextlib.closing(connection):
@@ -82,10 +82,7 @@ def _migrate(db: Database, path: Path) -> None:
             f"The run database {path} was written by a newer launchlens ({sorted(newer)[0]}).",
             hint="Update launchlens, or name another folder with --runs or LAUNCHLENS_RUNS.",
         )
-    if names:
-        with writing(db):
-            known.apply(db)  # pending ones are looked up again under the lock
-
-
-def _reason(error: Exception) -> str:
-    return (getattr(error, "strerror", None) or str(error)).lower()
+    if names or missing_columns(db):
+        with writing(db):  # what is pending or missing is looked up again under the lock
+            known.apply(db)
+            add_columns(db)

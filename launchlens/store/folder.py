@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from launchlens.errors import LaunchlensError, StoreError
+from launchlens.records.figures import Finding
 from launchlens.store import rows
 from launchlens.store.database import open_database, writing
-from launchlens.store.paths import file_stem, hold_lock, new_run_id
-from launchlens.store.records import RUN_FILE, RUN_SCHEMA, Status, VariantStatus
+from launchlens.store.files import (
+    LOGS,
+    RESULTS,
+    RUN_FILE,
+    RUN_SCHEMA,
+    TRACES,
+    make_folder,
+    write_json,
+    write_record,
+)
+from launchlens.store.paths import file_stem, hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
-    from launchlens.records.figures import Analysis, Finding
+    from launchlens.records.figures import Analysis
     from launchlens.records.measured import VariantFacts
-
-TRACES, RESULTS, LOGS = "traces", "results", "logs"
+    from launchlens.records.stored import RunStatus, VariantStatus
 
 
 def create_run(
@@ -30,7 +37,6 @@ def create_run(
     *,
     model: str,
     arguments: Mapping[str, Any],
-    spec: Mapping[str, Any] | None = None,
     environment: Mapping[str, Any] | None = None,
     now: datetime | None = None,
 ) -> RunFolder:
@@ -40,7 +46,6 @@ def create_run(
         root: the runs root (see `runs_root`); made if it is missing.
         model: as the user named it; part of the folder's name.
         arguments: of the command line, by name; JSON values.
-        spec: what is asked of each variant; JSON values.
         environment: what is known so far of `rows.ENVIRONMENT` (gpu, driver, torch,
             transformers, nsys, config_digest, git_commit, git_dirty, …).
         now: the time it began, for tests; None takes the clock.
@@ -52,7 +57,7 @@ def create_run(
         StoreError: the folder or the database cannot be written.
     """
     started = now or datetime.now(UTC)
-    folder = _make_folder(root, model, started)
+    folder = make_folder(root, model, started)
     run = RunFolder(
         root,
         folder,
@@ -65,7 +70,6 @@ def create_run(
             "reason": None,
             "model": model,
             "arguments": dict(arguments),
-            "spec": dict(spec or {}),
             "environment": {},
             "commands": {},
             "variants": {},
@@ -130,7 +134,7 @@ class RunFolder:
             facts: all that is known of it.
         """
         file = f"{RESULTS}/{file_stem(name)}.facts.json"
-        _write_json(self.folder / file, _dump(facts))
+        write_record(self.folder / file, facts)
         entry = self._document["variants"].setdefault(name, {"traces": {}})
         entry |= {"status": status, "facts": file}
         key = rows.variant_id(self.id, name)
@@ -167,7 +171,7 @@ class RunFolder:
         except ValueError:
             raise StoreError(f"The trace {trace} lies outside of the run {self.id}.") from None
         figures = f"{RESULTS}/{file_stem(variant)}.{file_stem(kind)}.analysis.json"
-        _write_json(self.folder / figures, _dump(analysis))
+        write_record(self.folder / figures, analysis)
         traces = self._document["variants"][variant]["traces"]
         traces[kind] = {"file": file, "analysis": figures}
         key = rows.variant_id(self.id, variant)
@@ -192,14 +196,9 @@ class RunFolder:
         Raises:
             StoreError: the variant is unknown.
         """
-        from pydantic import TypeAdapter
-
-        from launchlens.records.figures import Finding
-
         self._require(variant)
         file = f"{RESULTS}/{file_stem(variant)}.findings.json"
-        text = TypeAdapter(tuple[Finding, ...]).dump_json(tuple(findings), indent=1).decode()
-        _write_json(self.folder / file, text)
+        write_record(self.folder / file, tuple(findings), tuple[Finding, ...])
         self._document["variants"][variant]["findings"] = file
         self._save()
 
@@ -207,7 +206,7 @@ class RunFolder:
         if variant not in self._document["variants"]:
             raise StoreError(f"The run {self.id} has no variant {variant}: save it first.")
 
-    def finish(self, status: Status = "complete", reason: str | None = None) -> None:
+    def finish(self, status: RunStatus = "complete", reason: str | None = None) -> None:
         """Ends the run.
 
         Args:
@@ -241,63 +240,10 @@ class RunFolder:
             self.finish("incomplete", "interrupted")
 
     def _save(self) -> None:
-        _write_json(self.folder / RUN_FILE, self._document)
+        write_json(self.folder / RUN_FILE, self._document)
         with open_database(self.root) as db, writing(db):
             row = rows.run_row(self._document, self.folder.name)
             db.table("runs").upsert(row, pk="id")
-
-
-def mark_incomplete(root: Path, folder: Path) -> None:
-    """Writes into a killed run's folder and row that it is incomplete."""
-    reason = "its process ended without finishing it"
-    with contextlib.suppress(OSError, ValueError):  # no folder or half of one: the row tells
-        document = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-        if document["status"] != "running":  # it finished while the list was being made
-            return
-        _write_json(folder / RUN_FILE, document | {"status": "incomplete", "reason": reason})
-    with open_database(root) as db, writing(db):
-        db.execute(
-            "UPDATE runs SET status = 'incomplete', reason = ? WHERE id = ? AND status = 'running'",
-            [reason, folder.name],
-        )
-
-
-def _make_folder(root: Path, model: str, started: datetime) -> Path:
-    try:
-        if not root.exists():
-            root.mkdir(parents=True, exist_ok=True)
-            # Otherwise the runs themselves would make the next run's working folder "changed".
-            (root / ".gitignore").write_text("*\n", "utf-8")
-        for _ in range(20):
-            folder = root / new_run_id(model, started.astimezone(UTC))
-            with contextlib.suppress(FileExistsError):
-                folder.mkdir()
-                for name in (TRACES, RESULTS, LOGS):
-                    (folder / name).mkdir()
-                return folder
-    except OSError as error:
-        raise StoreError(
-            f"No run folder can be made in {root}: {(error.strerror or str(error)).lower()}.",
-            hint="Name another folder with --runs or LAUNCHLENS_RUNS.",
-        ) from error
-    raise StoreError(f"No free name for a run was found in {root}.", hint="Try again.")
-
-
-def _write_json(path: Path, document: Any) -> None:
-    """Writes all of a JSON file or nothing of it."""
-    text = document if isinstance(document, str) else json.dumps(document, indent=1)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text + "\n", encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {(error.strerror or '').lower()}.") from error
-
-
-def _dump(record: VariantFacts | Analysis) -> str:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(type(record)).dump_json(record, indent=1).decode()
 
 
 def _now() -> str:

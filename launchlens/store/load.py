@@ -1,65 +1,21 @@
-"""Stored runs: listed, found by what a user calls them, loaded, removed."""
+"""A stored run read from its folder, and the figures of its traces."""
 
 from __future__ import annotations
 
-import functools
 import json
-import shutil
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from launchlens.errors import StoreError
-from launchlens.store.database import DATABASE, open_database, writing
-from launchlens.store.folder import mark_incomplete
-from launchlens.store.paths import is_abandoned, is_run_id, run_folder
-from launchlens.store.records import (
-    RUN_FILE,
-    RUN_SCHEMA,
-    RunRow,
-    StoredRun,
-    StoredTrace,
-    StoredVariant,
-)
+from launchlens.catalogue import bound_under
+from launchlens.errors import StoreError, reason_of
+from launchlens.records.figures import Analysis, Finding, Group
+from launchlens.records.measured import VariantFacts
+from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
+from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
+from launchlens.store.paths import is_abandoned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from launchlens.records.figures import Analysis, Finding
-    from launchlens.records.measured import VariantFacts
-
-LATEST = "latest"
-
-_LIST = """
-SELECT r.id, r.created, r.status, r.reason, r.model, r.gpu, r.git_commit, r.git_dirty, r.folder,
-       (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
-        ORDER BY rowid)) AS variants,
-       (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
-        AND status <> 'ok' ORDER BY rowid)) AS failed,
-       (SELECT layers_note FROM variants WHERE run_id = r.id AND layers_note IS NOT NULL
-        ORDER BY rowid LIMIT 1) AS layers_note
-FROM runs AS r ORDER BY r.created DESC, r.rowid DESC"""
-
-
-def list_runs(root: Path) -> tuple[RunRow, ...]:
-    """All runs of a root, newest first; those whose process was killed are marked incomplete.
-
-    Args:
-        root: the runs root. One that does not exist has no runs, and is not made.
-
-    Raises:
-        StoreError: the run database cannot be read.
-    """
-    if not (root / DATABASE).exists():
-        return ()
-    with open_database(root) as db:
-        running = [
-            row["folder"] for row in db.query("SELECT folder FROM runs WHERE status='running'")
-        ]
-        for name in running:
-            if is_abandoned(root / name):
-                mark_incomplete(root, root / name)
-        found = list(db.query(_LIST))
-    return tuple(_run_row(root, row) for row in found)
+    from pathlib import Path
 
 
 def load_run(folder: Path) -> StoredRun:
@@ -81,8 +37,8 @@ def load_run(folder: Path) -> StoredRun:
             )
         return _stored_run(folder, document)
     except OSError as error:
-        said = (error.strerror or str(error)).lower()
-        raise StoreError(f"{folder} is no run folder: {RUN_FILE}: {said}.") from error
+        said = f"{folder} is no run folder: {RUN_FILE}: {reason_of(error)}."
+        raise StoreError(said) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"{path} is damaged: {error!r}.") from error
 
@@ -106,138 +62,14 @@ def load_analysis(variant: StoredVariant, kind: str | None = None) -> Analysis |
     if trace is None:
         return None
     try:
-        analysis: Analysis = _analysis_reader().validate_json(trace.analysis_file.read_bytes())
+        analysis: Analysis = read_record(trace.analysis_file, Analysis)
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or type(error).__name__
         raise StoreError(
             f"The figures {trace.analysis_file} cannot be read: {said}.",
             hint=f"Analyze the trace again: launchlens analyze {trace.file}",
         ) from error
-    return analysis
-
-
-def resolve_run(root: Path, reference: str) -> StoredRun:
-    """The run that a user names.
-
-    Args:
-        root: the runs root.
-        reference: a run's name, its unique beginning, its last three characters, "latest"
-            (the newest complete run), the path of a run folder, or the path of another root
-            (its newest complete run).
-
-    Raises:
-        StoreError: no run or several are meant; the message names them.
-    """
-    if (Path(reference) / RUN_FILE).is_file():
-        return load_run(Path(reference))
-    root, reference = _other_root(root, reference)
-    listed = list_runs(root)
-    if reference == LATEST:
-        complete = [row.id for row in listed if row.status == "complete" and not row.missing]
-        if not complete:
-            raise StoreError(f"There is no complete run in {root}.")
-        return load_run(run_folder(root, complete[0]))
-    names = [row.id for row in listed]
-    found = [name for name in names if name == reference] or [
-        name
-        for name in names
-        if reference and (name.startswith(reference) or name.endswith(f"-{reference}"))
-    ]
-    if len(found) == 1:
-        return load_run(run_folder(root, found[0]))
-    if found:
-        raise StoreError(f"{reference!r} is the beginning of several runs: {_some(found)}.")
-    there = f"There are: {_some(names)}." if names else "It has no runs."
-    raise StoreError(f"There is no run {reference!r} in {root}.", hint=there)
-
-
-def resolve(root: Path, reference: str) -> StoredVariant:
-    """The variant that a user names: ``RUN:variant``, or ``RUN`` when it has only one.
-
-    Args:
-        root: the runs root.
-        reference: RUN as for `resolve_run`. ``latest:eager`` is the newest complete run that
-            has that variant.
-
-    Raises:
-        StoreError: no variant or several are meant.
-    """
-    name, _, variant = reference.partition(":")
-    root, name = _other_root(root, name)
-    if name == LATEST and variant:
-        for row in list_runs(root):
-            if row.status == "complete" and variant in row.variants and not row.missing:
-                return load_run(run_folder(root, row.id)).variants[variant]
-        raise StoreError(f"No complete run in {root} has the variant {variant}.")
-    run = resolve_run(root, name)
-    if variant in run.variants:
-        return run.variants[variant]
-    there = f"It has: {', '.join(run.variants) or 'none'}."
-    if variant:
-        raise StoreError(f"The run {run.id} has no variant {variant}.", hint=there)
-    if len(run.variants) != 1:
-        raise StoreError(
-            f"Which variant of {run.id} is meant?", hint=f"{there} Write {run.id}:VARIANT."
-        )
-    return next(iter(run.variants.values()))
-
-
-def remove_run(root: Path, reference: str) -> str:
-    """Removes a run's folder and rows.
-
-    Args:
-        root: the runs root. Nothing outside of it is ever removed.
-        reference: a run's name or its unique beginning; no path, and not "latest".
-
-    Returns:
-        The name of the removed run.
-
-    Raises:
-        StoreError: no such run, it is running, or its folder is a link out of the root.
-    """
-    rows = {row.id: row for row in list_runs(root)}
-    found = [name for name in rows if reference and name.startswith(reference)]
-    if len(found) != 1 or not is_run_id(found[0]):
-        said = f"is the beginning of several: {_some(found)}" if found else "is not there"
-        raise StoreError(f"The run {reference!r} {said} in {root}.")
-    row = rows[found[0]]
-    folder = run_folder(root, row.id)
-    if row.status == "running":
-        raise StoreError(f"The run {row.id} is still running.", hint="Stop it first.")
-    if folder.exists():
-        try:
-            shutil.rmtree(folder)
-        except OSError as error:
-            said = (error.strerror or str(error)).lower()
-            raise StoreError(f"The run folder {folder} cannot be removed: {said}.") from error
-    with open_database(root) as db, writing(db):
-        db.table("runs").delete_where("id = ?", [row.id])
-    return row.id
-
-
-def _other_root(root: Path, name: str) -> tuple[Path, str]:
-    """A path of a runs root stands for its newest run."""
-    if name and (Path(name) / DATABASE).is_file():
-        return Path(name), LATEST
-    return root, name
-
-
-def _run_row(root: Path, row: dict[str, Any]) -> RunRow:
-    dirty = row["git_dirty"]
-    return RunRow(
-        id=row["id"],
-        created=row["created"],
-        status=row["status"],
-        reason=row["reason"],
-        model=row["model"],
-        gpu=row["gpu"],
-        git_commit=row["git_commit"],
-        git_dirty=None if dirty is None else bool(dirty),
-        variants=tuple(json.loads(row["variants"])),
-        failed=tuple(json.loads(row["failed"])),
-        layers_note=row["layers_note"],
-        missing=not (root / row["folder"] / RUN_FILE).is_file(),
-    )
+    return replace(analysis, summary=tuple(_with_bounds(group) for group in analysis.summary))
 
 
 def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
@@ -253,7 +85,6 @@ def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
         reason=document["reason"],
         model=document["model"],
         arguments=document["arguments"],
-        spec=document["spec"],
         environment=document["environment"],
         commands={name: tuple(words) for name, words in document["commands"].items()},
         variants={
@@ -264,55 +95,22 @@ def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
 
 
 def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any]) -> StoredVariant:
-    facts: VariantFacts = _facts_reader().validate_json(
-        _inside(folder, entry["facts"]).read_bytes()
-    )
     traces = {
-        kind: StoredTrace(kind, _inside(folder, item["file"]), _inside(folder, item["analysis"]))
+        kind: StoredTrace(kind, inside(folder, item["file"]), inside(folder, item["analysis"]))
         for kind, item in entry["traces"].items()
     }
     found: tuple[Finding, ...] = ()
     if "findings" in entry:
-        found = _findings_reader().validate_json(_inside(folder, entry["findings"]).read_bytes())
+        found = read_record(inside(folder, entry["findings"]), tuple[Finding, ...])
+    facts: VariantFacts = read_record(inside(folder, entry["facts"]), VariantFacts)
     return StoredVariant(run_id, name, entry["status"], facts, traces, found)
 
 
-def _inside(folder: Path, relative: str) -> Path:
-    """A file of the folder. A run.json from elsewhere must not point out of its folder."""
-    path = folder / relative
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{relative} points out of the folder")
-    return path
-
-
-@functools.cache
-def _facts_reader() -> Any:
-    from pydantic import TypeAdapter
-
-    from launchlens.records.measured import VariantFacts
-
-    return TypeAdapter(VariantFacts)
-
-
-@functools.cache
-def _findings_reader() -> Any:
-    from pydantic import TypeAdapter
-
-    from launchlens.records.figures import Finding
-
-    return TypeAdapter(tuple[Finding, ...])
-
-
-@functools.cache
-def _analysis_reader() -> Any:
-    from pydantic import TypeAdapter
-
-    from launchlens.records.figures import Analysis
-
-    return TypeAdapter(Analysis)
-
-
-def _some(names: Iterable[str], most: int = 5) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more
+def _with_bounds(group: Group) -> Group:
+    """Marks figures that are only bounds; what older versions saved does not say it."""
+    marked = {
+        name: replace(stat, bound=bound_under(name, group.graph_tracing))
+        for name, stat in group.metrics.items()
+        if stat.bound is None and stat.median is not None
+    }
+    return replace(group, metrics=group.metrics | marked)

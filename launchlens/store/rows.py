@@ -6,6 +6,9 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from launchlens.catalogue import gap_causes
+from launchlens.store.columns import gap_column, record_columns, variant_metrics
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -73,9 +76,7 @@ def variant_row(run_id: str, name: str, status: str, facts: VariantFacts) -> Row
         "command": facts.command,
         "captured_phases": ", ".join(facts.captured_phases) or None,
         "untraced_ns": facts.untraced[0].wall_ns.median if facts.untraced else None,
-        "peak_memory_bytes": facts.peak_memory_bytes,
-        "graph_memory_bytes": facts.graph_memory_bytes,
-        "capture_ns": facts.capture_ns,
+        **{name: getattr(facts, name) for name in variant_metrics()},
     }
 
 
@@ -113,17 +114,16 @@ def trace_row(key: str, kind: str, file: str, info: TraceInfo) -> Row:
 
 
 def step_row(run_id: str, variant: str, kind: str, row: int, step: Step) -> Row:
-    """Row of ``steps``: every figure of the step, gaps as ``gap_<cause>_ns``."""
-    figures = asdict(step)
-    gaps = figures.pop("gaps_ns") or {}
+    """Row of ``steps``: every figure and fact of the step, gaps as ``gap_<cause>_ns``."""
+    gaps = {gap_column(cause): step.figure(m.name) for cause, m in gap_causes().items()}
     return {
         "variant_id": variant_id(run_id, variant),
         "run_id": run_id,
         "variant": variant,
         "trace_kind": kind,
         "row": row,
-        **figures,
-        **{f"gap_{cause}_ns": length for cause, length in gaps.items()},
+        **{name: getattr(step, name) for name in record_columns()["steps"] if name not in gaps},
+        **gaps,
     }
 
 
@@ -144,5 +144,5 @@ def _figure_row(key: str, kind: str, phase: str, rank: int, metric: str, stat: S
         "phase": phase,
         "rank": rank,
         "metric": metric,
-        **{k: v for k, v in asdict(stat).items() if k != "bound"},
+        **asdict(stat),
     }

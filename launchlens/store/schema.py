@@ -1,13 +1,18 @@
 """Tables of the run database and their migrations.
 
 Plain tables with foreign keys and no blobs, so that Datasette or the sqlite3 shell can open the
-file. Every table but ``runs`` hangs on a variant, and goes when its run goes. A migration that has
-been released is never changed: a new column is a new migration.
+file. Every table but ``runs`` hangs on a variant, and goes when its run goes. Columns that are
+fields of records (`record_columns`, every metric among them) are added wherever a table lacks them;
+any other new column is a new migration. Times are integers in ns and end in ``_ns``, fractions lie
+between 0 and 1, what is unknown is NULL.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from launchlens.catalogue import metrics
+from launchlens.store.columns import record_columns
 
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
@@ -56,9 +61,6 @@ CREATE TABLE variants (
     command TEXT,
     captured_phases TEXT,
     untraced_ns INTEGER,
-    peak_memory_bytes INTEGER,
-    graph_memory_bytes INTEGER,
-    capture_ns INTEGER,
     UNIQUE (run_id, name)
 )"""
 
@@ -83,56 +85,6 @@ CREATE TABLE steps (
     variant TEXT NOT NULL,
     trace_kind TEXT NOT NULL,
     row INTEGER NOT NULL,
-    "index" INTEGER NOT NULL,
-    range TEXT NOT NULL,
-    domain TEXT NOT NULL,
-    engine TEXT NOT NULL,
-    phase TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    tid INTEGER NOT NULL,
-    device INTEGER,
-    start_ns INTEGER NOT NULL,
-    end_ns INTEGER NOT NULL,
-    tokens INTEGER,
-    kernel_launches INTEGER,
-    graph_launches INTEGER,
-    launches INTEGER,
-    memcpy_calls INTEGER,
-    memset_calls INTEGER,
-    submissions INTEGER,
-    sync_calls INTEGER,
-    alloc_calls INTEGER,
-    captured_calls INTEGER,
-    kernels INTEGER,
-    memcpys INTEGER,
-    memsets INTEGER,
-    graph_spans INTEGER,
-    graph_tracing TEXT,
-    hidden_graph_launches INTEGER,
-    cpu_ns INTEGER NOT NULL,
-    projected_ns INTEGER,
-    window_ns INTEGER,
-    busy_ns INTEGER,
-    kernel_busy_ns INTEGER,
-    idle REAL,
-    idle_kernels_only REAL,
-    idle_projected REAL,
-    gap_lead_in_ns INTEGER,
-    gap_host_ns INTEGER,
-    gap_launch_ns INTEGER,
-    gap_sync_ns INTEGER,
-    gap_device_ns INTEGER,
-    gap_tail_ns INTEGER,
-    gap_unlinked_ns INTEGER,
-    lead_in_ns INTEGER,
-    tail_ns INTEGER,
-    launch_cost_ns INTEGER,
-    launch_cost_total_ns INTEGER,
-    inter_launch_ns INTEGER,
-    queue_ns INTEGER,
-    tklqt_ns INTEGER,
-    bound TEXT,
-    unknown_reason TEXT,
     PRIMARY KEY (variant_id, trace_kind, row)
 )"""
 
@@ -161,12 +113,6 @@ CREATE TABLE requests (
     isl INTEGER NOT NULL,
     osl INTEGER NOT NULL,
     concurrency INTEGER NOT NULL,
-    ttft_ns INTEGER NOT NULL,
-    itl_ns INTEGER,
-    latency_ns INTEGER NOT NULL,
-    requests_per_s REAL NOT NULL,
-    tokens_per_s REAL NOT NULL,
-    repetitions INTEGER NOT NULL,
     PRIMARY KEY (variant_id, isl, osl, concurrency)
 )"""
 
@@ -174,10 +120,6 @@ _EQUIVALENCE = """
 CREATE TABLE equivalence (
     variant_id TEXT NOT NULL REFERENCES variants(id) ON DELETE CASCADE,
     dtype TEXT NOT NULL,
-    max_abs_diff REAL,
-    identical INTEGER NOT NULL,
-    finite INTEGER NOT NULL,
-    top1_agreement REAL,
     PRIMARY KEY (variant_id, dtype)
 )"""
 
@@ -189,8 +131,25 @@ def migrations() -> Migrations:
     known = Migrations(MIGRATION_SET)
     known(name="m001_tables")(_create_tables)
     known(name="m002_indexes")(_create_indexes)
-    known(name="m003_beside")(_add_beside)
+    known(name="m003_beside")(lambda _db: None)  # a column of `record_columns` today
+    known(name="m004_bounds")(_add_bounds)
     return known
+
+
+def missing_columns(db: Database) -> list[tuple[str, str, str]]:
+    """Columns of records that the tables lack: table, column, SQL type."""
+    return [
+        (table, name, sql_type)
+        for table, columns in record_columns().items()
+        for name, sql_type in columns.items()
+        if name not in db.table(table).columns_dict
+    ]
+
+
+def add_columns(db: Database) -> None:
+    """Adds every column that `missing_columns` names; what is stored already has NULL there."""
+    for table, name, sql_type in missing_columns(db):
+        db.execute(f'ALTER TABLE {table} ADD COLUMN "{name}" {sql_type}')
 
 
 def _create_tables(db: Database) -> None:
@@ -198,11 +157,18 @@ def _create_tables(db: Database) -> None:
         db.execute(sql)
 
 
-def _add_beside(db: Database) -> None:
-    db.execute("ALTER TABLE equivalence ADD COLUMN beside TEXT")
-
-
 def _create_indexes(db: Database) -> None:
     db.execute("CREATE INDEX runs_created ON runs(created)")
     db.execute("CREATE INDEX steps_run ON steps(run_id)")
     db.execute("CREATE INDEX figures_metric ON figures(metric)")
+
+
+def _add_bounds(db: Database) -> None:
+    """A column for which medians are only bounds; in older rows, those of graphs traced whole."""
+    db.execute("ALTER TABLE figures ADD COLUMN bound TEXT")
+    for metric in metrics():
+        db.execute(
+            "UPDATE figures SET bound = ? "
+            "WHERE metric = ? AND trace_kind = 'graph' AND median IS NOT NULL",
+            [metric.bound_under("graph"), metric.name],
+        )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from launchlens.catalogue import unit_of
 from launchlens.errors import StoreError, UsageError
-from launchlens.records.measured import RequestFigures
 from launchlens.records.trend import TrendPoint, TrendSeries
+from launchlens.store.columns import request_metrics, variant_metrics
 from launchlens.store.database import DATABASE, open_database
 from launchlens.store.rows import UNTRACED
 
@@ -19,31 +18,15 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-VARIANT_METRICS = ("peak_memory_bytes", "graph_memory_bytes", "capture_ns")
-REQUEST_METRICS = tuple(
-    item.name
-    for item in fields(RequestFigures)
-    if item.name not in ("isl", "osl", "concurrency", "repetitions")
-)
-
-_SIDES = """
-    r.id AS run_id, r.created, r.git_commit, r.git_dirty, r.model, r.config_digest, r.gpu,
-    v.name AS variant, v.isl, v.osl, v.batch, v.dtype, v.layers_note"""
-_FROM = "JOIN variants AS v ON v.id = x.variant_id JOIN runs AS r ON r.id = v.run_id"
-_ORDER = "ORDER BY r.created, r.rowid, v.rowid"
-
-_FIGURES = f"""
-SELECT {_SIDES}, x.phase, x.rank, x.trace_kind AS source, NULL AS concurrency,
-       x.median AS value, x.ci_low, x.ci_high
-FROM figures AS x {_FROM} WHERE x.metric = :metric {_ORDER}, x.rank"""
-_REQUESTS = f"""
-SELECT {_SIDES}, NULL AS phase, 0 AS rank, '{UNTRACED}' AS source, x.concurrency,
-       x.{{column}} AS value, NULL AS ci_low, NULL AS ci_high
-FROM requests AS x {_FROM} {_ORDER}, x.concurrency"""
-_VARIANTS = f"""
-SELECT {_SIDES}, NULL AS phase, 0 AS rank, '{UNTRACED}' AS source, NULL AS concurrency,
-       v.{{column}} AS value, NULL AS ci_low, NULL AS ci_high
-FROM variants AS v JOIN runs AS r ON r.id = v.run_id {_ORDER}"""
+_QUERY = """
+SELECT r.id AS run_id, r.created, r.git_commit, r.git_dirty, r.model, r.config_digest, r.gpu,
+       v.name AS variant, v.isl, v.osl, v.batch, v.dtype, v.layers_note, {columns}
+FROM {table} AS x JOIN variants AS v ON v.id = x.{key} JOIN runs AS r ON r.id = v.run_id
+WHERE {where} ORDER BY r.created, r.rowid, v.rowid, rank, concurrency"""
+_MEDIANS = """x.phase, x.rank, x.trace_kind AS source, NULL AS concurrency,
+       x.median AS value, x.ci_low, x.ci_high, x.bound"""
+_VALUES = f"""NULL AS phase, 0 AS rank, '{UNTRACED}' AS source, {{concurrency}} AS concurrency,
+       x.{{metric}} AS value, NULL AS ci_low, NULL AS ci_high, NULL AS bound"""
 
 
 def trend(
@@ -61,8 +44,8 @@ def trend(
 
     Args:
         root: the runs root.
-        metric: a figure of steps ("launches", "idle", "untraced_ns"), of requests ("ttft_ns")
-            or of a variant ("peak_memory_bytes").
+        metric: a figure of steps ("launches", "gaps_ns.host", "untraced_ns"), of requests
+            ("ttft_ns") or of a variant ("peak_memory_bytes").
         model: only this model, as it was named when recording.
         variant: only this variant.
         phase: only this phase.
@@ -94,18 +77,22 @@ def trend(
 
 
 def _query(db: Database, metric: str) -> tuple[str, dict[str, str]]:
-    # The column's name goes into the SQL only when it is one of our own constants.
-    if metric in REQUEST_METRICS:
-        return _REQUESTS.format(column=metric), {}
-    if metric in VARIANT_METRICS:
-        return _VARIANTS.format(column=metric), {}
+    # The metric's name goes into the SQL only when it is one of the catalogue.
+    if metric in request_metrics():
+        columns = _VALUES.format(concurrency="x.concurrency", metric=metric)
+        return _QUERY.format(columns=columns, table="requests", key="variant_id", where="1"), {}
+    if metric in variant_metrics():
+        columns = _VALUES.format(concurrency="NULL", metric=metric)
+        return _QUERY.format(columns=columns, table="variants", key="id", where="1"), {}
     known = [row["metric"] for row in db.query("SELECT DISTINCT metric FROM figures ORDER BY 1")]
     if metric not in known:
-        everything = [*known, *REQUEST_METRICS, *VARIANT_METRICS]
+        everything = [*known, *request_metrics(), *variant_metrics()]
         near = difflib.get_close_matches(metric, everything, n=3)
         hint = f"Near ones: {', '.join(near)}." if near else f"There are: {', '.join(everything)}."
         raise UsageError(f"No stored run has a metric {metric!r}.", hint=hint)
-    return _FIGURES, {"metric": metric}
+    where = "x.metric = :metric"
+    query = _QUERY.format(columns=_MEDIANS, table="figures", key="variant_id", where=where)
+    return query, {"metric": metric}
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -153,5 +140,6 @@ def _points(rows: list[dict[str, Any]]) -> Iterator[TrendPoint]:
             ci_high=row["ci_high"],
             relative=value / before - 1 if value is not None and before else None,
             change=value - before if value is not None and before is not None else None,
+            bound=row["bound"],
         )
         before = before if value is None else value

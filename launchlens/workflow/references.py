@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from launchlens.errors import StoreError, TraceError
 
 if TYPE_CHECKING:
-    from launchlens.store import StoredRun, StoredVariant
+    from launchlens.records.stored import StoredRun, StoredVariant
 
 _EXPORTS = (".sqlite", ".gz", ".xz", ".zst")
 _MOST = 3
@@ -65,7 +65,7 @@ def _require_run(reference: str, root: Path) -> None:
 
 def _holds_runs(folder: Path) -> bool:
     from launchlens.store.database import DATABASE
-    from launchlens.store.records import RUN_FILE
+    from launchlens.store.files import RUN_FILE
 
     return (folder / RUN_FILE).is_file() or (folder / DATABASE).is_file()
 

@@ -13,7 +13,7 @@ from launchlens.workflow.load import Choices, Loaded, load
 if TYPE_CHECKING:
     from launchlens.records.figures import Finding
     from launchlens.records.measured import VariantFacts
-    from launchlens.store import StoredVariant
+    from launchlens.records.stored import StoredVariant
 
 
 @dataclass(frozen=True, slots=True)
