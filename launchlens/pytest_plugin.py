@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from launchlens.limits.budget import Budget
-    from launchlens.records.figures import Analysis
     from launchlens.records.limits import LimitResult
 
 BUDGET_FILE = "launchlens.toml"
@@ -62,7 +61,7 @@ class BudgetChecker:
         What cannot be read, and a trace that no limit is for, fail it with a sentence too.
 
         Args:
-            trace: an nsys export, plain or compressed.
+            trace: an nsys export, plain or compressed, or a report that is exported first.
             budget: another budget file than the configured one.
             baseline: an earlier trace, to say what changed when a limit is broken.
             model: the model's name, matched against the budget's patterns beside the trace's.
@@ -76,16 +75,15 @@ class BudgetChecker:
         __tracebackhide__ = True
         from launchlens.errors import LaunchlensError
         from launchlens.limits.budget import check_budget, read_budget
+        from launchlens.workflow.budgets import analyze_for
+        from launchlens.workflow.load import Choices
 
-        wanted = (phase, skip, step)
+        choices = Choices(phase, step, skip)
         try:
             limits = read_budget(self._path(budget or self.file))
-            results = check_budget(
-                limits,
-                _analyze(self._path(trace), *wanted, limits),
-                model=model,
-                baseline=_analyze(self._path(baseline), *wanted, limits) if baseline else None,
-            )
+            analysis, _ = analyze_for(limits, self._path(trace), choices)
+            earlier = analyze_for(limits, self._path(baseline), choices)[0] if baseline else None
+            results = check_budget(limits, analysis, model=model, baseline=earlier)
         except LaunchlensError as error:
             pytest.fail(str(error), pytrace=False)
         broken = [result for result in results if not result.passed]
@@ -102,22 +100,6 @@ def launchlens_budget(request: pytest.FixtureRequest) -> BudgetChecker:
     """Holds a saved trace against the limits of a budget file (see `BudgetChecker`)."""
     file = Path(str(request.config.getini("launchlens_budget")))
     return BudgetChecker(request.config.rootpath, file)
-
-
-def _analyze(path: Path, phase: str, skip: int, step: str | None, budget: Budget) -> Analysis:
-    from dataclasses import replace
-
-    from launchlens.limits import ask_for_blockers
-    from launchlens.metrics import summarize
-    from launchlens.trace import read_trace
-
-    trace = read_trace(path)
-    analysis = summarize(trace, phase=phase, skip=skip, step=step)  # type: ignore[arg-type]
-    if ask_for_blockers(budget.limits):
-        from launchlens.blockers import find_blockers
-
-        return replace(analysis, findings=find_blockers(trace, analysis.steps))
-    return analysis
 
 
 def _describe(budget: Budget, trace: str | Path, broken: Sequence[LimitResult]) -> str:

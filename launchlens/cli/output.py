@@ -1,4 +1,4 @@
-"""Where a report goes: the terminal, or a file."""
+"""Where a report goes: the terminal, or a file; and how a command ends that holds limits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from launchlens.errors import LaunchlensError
+import typer
+
+from launchlens.errors import EXIT_THRESHOLD, LaunchlensError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from launchlens.records.limits import LimitResult
 
 _PIPE_WIDTH = 100
 _STDOUT = Path("-")
@@ -38,6 +46,17 @@ def write(text: str, output: Path | None) -> None:
         return
     assert output is not None
     save(text.encode(), output, option="--output")
+
+
+def end_if_broken(results: Sequence[LimitResult]) -> None:
+    """Say on standard error which limits are broken, and exit with 3 if any is."""
+    from launchlens.render.gates import describe_gate
+
+    broken = [result for result in results if not result.passed]
+    for result in broken:
+        sys.stderr.write(f"{describe_gate(result)}\n")
+    if broken:
+        raise typer.Exit(EXIT_THRESHOLD)
 
 
 def check_output(output: Path | None) -> None:

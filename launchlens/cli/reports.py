@@ -37,15 +37,9 @@ def render_report(
         return render_comparison_csv(comparison)
     if report_format is Format.html:
         from launchlens.render.html import render_comparison_html
-        from launchlens.workflow.timelines import timelines_of
+        from launchlens.workflow.timelines import timelines_of_sides
 
-        labels = [side.label for side in comparison.sides]
-        timelines = [
-            timeline
-            for side, label in zip(sides, labels, strict=True)
-            for timeline in timelines_of(side.loaded, label)
-        ]
-        return render_comparison_html(comparison, timelines)
+        return render_comparison_html(comparison, timelines_of_sides(comparison, sides))
     from launchlens.render.terminal import render_comparison
 
     return render_comparison(

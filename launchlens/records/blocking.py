@@ -8,6 +8,11 @@ from typing import Literal
 from launchlens.records.figures import Finding, TraceInfo, Verdict
 from launchlens.records.measured import Equivalence
 
+SEARCHED = (
+    "Capture blockers were looked for in the CUDA API calls: a side that lists none has none there."
+)
+"""The note of a report whose ``blockers_searched`` is true."""
+
 COPY_RULES = ("pageable-htod", "dtoh-sync", "slow-pinned-htod")
 """Rules that find copies for which the host waits."""
 

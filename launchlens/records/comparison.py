@@ -203,6 +203,8 @@ class Comparison:
     """What to know before trusting the comparison, in sentences."""
     title: str | None = None
     """What is compared."""
+    blockers_searched: bool = False
+    """Whether blockers were looked for, without which no findings say nothing."""
 
     @property
     def sides(self) -> tuple[Side, ...]:

@@ -510,6 +510,8 @@ class Analysis:
     """What to know before trusting the figures, in sentences."""
     findings: tuple[Finding, ...] = ()
     """Suspected or confirmed blockers of CUDA graph capture."""
+    blockers_searched: bool = False
+    """Whether blockers were looked for, without which no findings say nothing."""
 
     def steps_frame(self) -> pd.DataFrame:
         """Every figure of every step as a DataFrame, a row a step (gaps as ``gaps_ns.host`` …)."""

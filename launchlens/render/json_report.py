@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 from launchlens.errors import LaunchlensError
-from launchlens.records.blocking import BlockerReport
+from launchlens.records.blocking import SEARCHED, BlockerReport
 from launchlens.records.comparison import Comparison
 from launchlens.records.figures import Analysis
 
@@ -64,6 +64,9 @@ def read_json(text: str, *, named: str) -> Report:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise LaunchlensError(f"{named} is damaged at {where}: {first['msg']}.") from error
+    # Reports were written before there was a field.
+    if not isinstance(report, BlockerReport) and SEARCHED in report.notes:
+        report = replace(report, blockers_searched=True)
     return report
 
 

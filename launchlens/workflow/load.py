@@ -26,11 +26,15 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A trace with its figures, for those who draw more from it."""
+    """A trace with its figures, for those who draw more from it.
+
+    ``file`` is the export it was read from, for its call stacks; None where that is gone.
+    """
 
     trace: Trace
     analysis: Analysis
     measured: Measured
+    file: Path | None = None
 
 
 def load(path: Path, choices: Choices) -> Loaded:
@@ -38,10 +42,8 @@ def load(path: Path, choices: Choices) -> Loaded:
     from launchlens.metrics import summarize_measured
     from launchlens.trace import read_trace
 
-    if is_report(path) and path.is_file():
-        trace = _read_report(path, choices.nsys)
-    else:
-        trace = read_trace(path)
+    exported = is_report(path) and path.is_file()
+    trace = _read_report(path, choices.nsys) if exported else read_trace(path)
     analysis, measured = summarize_measured(
         trace,
         phase=choices.phase,  # type: ignore[arg-type]
@@ -49,7 +51,7 @@ def load(path: Path, choices: Choices) -> Loaded:
         skip=choices.skip,
         whole=choices.whole,
     )
-    return Loaded(trace, analysis, measured)
+    return Loaded(trace, analysis, measured, None if exported else path)
 
 
 def is_report(path: Path) -> bool:

@@ -8,24 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.records.comparison import SideInput
+from launchlens.workflow.blockers import find_blockers_of
 from launchlens.workflow.load import Choices, Loaded, load
 
 if TYPE_CHECKING:
-    from launchlens.records.figures import Finding
     from launchlens.records.measured import VariantFacts
     from launchlens.records.stored import StoredVariant
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSide:
-    """A side with the trace its figures come from, for timelines; None where none was read.
-
-    ``file`` is the SQLite export that ``loaded`` was read from, for its call stacks.
-    """
+    """A side with the trace its figures come from, for timelines; None where none was read."""
 
     input: SideInput
     loaded: Loaded | None
-    file: Path | None = None
 
 
 def load_sides(
@@ -52,14 +48,18 @@ def load_side(
     """One side, as `load_sides`."""
     path = Path(reference)
     if path.exists() and not path.is_dir():
-        loaded = load(path, choices)
-        side = SideInput(loaded.analysis.trace.label, loaded.analysis)
-        found = LoadedSide(side, loaded, path)
+        side = side_of_trace(path, choices)
     else:
         from launchlens.workflow.references import find_variant
 
-        found = side_of_variant(find_variant(reference, runs), choices)
-    return with_blockers(found) if blockers else found
+        side = side_of_variant(find_variant(reference, runs), choices)
+    return with_blockers(side) if blockers else side
+
+
+def side_of_trace(path: Path, choices: Choices) -> LoadedSide:
+    """A trace alone: figures, and no facts beyond it."""
+    loaded = load(path, choices)
+    return LoadedSide(SideInput(loaded.analysis.trace.label, loaded.analysis), loaded)
 
 
 def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
@@ -77,7 +77,7 @@ def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
         facts=variant.facts,
         findings=variant.findings,
     )
-    return LoadedSide(side, loaded, counts.file if counts else None)
+    return LoadedSide(side, loaded)
 
 
 def variant_label(facts: VariantFacts, variant: str, *, otherwise: str) -> str:
@@ -97,12 +97,5 @@ def with_blockers(side: LoadedSide) -> LoadedSide:
     """The side with its capture blockers; one without a trace has none to look for."""
     if side.loaded is None:
         return side
-    return replace(side, input=replace(side.input, findings=blockers_of(side.loaded, side.file)))
-
-
-def blockers_of(loaded: Loaded, file: Path | None) -> tuple[Finding, ...]:
-    """Capture blockers of a trace, with its own call stacks where the file is an export."""
-    from launchlens.workflow.findings import findings_of
-    from launchlens.workflow.load import is_report
-
-    return findings_of(loaded, None if file is None or is_report(file) else file)
+    findings = find_blockers_of(side.loaded)
+    return replace(side, input=replace(side.input, findings=findings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +20,8 @@ from launchlens.cli.options import (
     VerboseOption,
     WholeOption,
 )
-from launchlens.cli.output import terminal_width, wants_color, write
-from launchlens.workflow.load import Choices, Loaded, load
+from launchlens.cli.output import end_if_broken, terminal_width, wants_color, write
+from launchlens.workflow.load import Choices, Loaded
 
 
 def analyze(
@@ -40,28 +39,14 @@ def analyze(
     nsys: NsysOption = None,
 ) -> None:
     """What each forward step of one trace costs: launches, GPU idle and why, kernels, calls."""
-    from launchlens.cli.gating import (
-        asks_for_blockers,
-        check_analysis,
-        parse_conditions,
-    )
+    from launchlens.limits import ask_for_blockers, check_analysis, parse_condition
+    from launchlens.workflow.blockers import analyze as analyze_trace
 
-    conditions = parse_conditions(fail_on)
-    loaded = load(trace, Choices(phase.value, step, skip, whole, nsys))
-    if asks_for_blockers(conditions):
-        loaded = _with_blockers(loaded, trace)
+    conditions = [parse_condition(text) for text in fail_on or ()]
+    choices = Choices(phase.value, step, skip, whole, nsys)
+    loaded = analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))
     write(render_loaded(loaded, report_format, output, verbose=verbose), output)
-    check_analysis(conditions, loaded.analysis)
-
-
-def _with_blockers(loaded: Loaded, path: Path) -> Loaded:
-    """The trace with its capture blockers, and a note that they were looked for."""
-    from launchlens.cli.gating import SEARCHED
-    from launchlens.workflow.sides import blockers_of
-
-    analysis = loaded.analysis
-    findings, notes = blockers_of(loaded, path), (*analysis.notes, SEARCHED)
-    return replace(loaded, analysis=replace(analysis, findings=findings, notes=notes))
+    end_if_broken(check_analysis(conditions, loaded.analysis))
 
 
 def render_loaded(

@@ -34,13 +34,9 @@ from launchlens.cli.options import (
     StepOption,
     WholeOption,
 )
-from launchlens.cli.output import check_output, terminal_width, wants_color, write
-from launchlens.errors import TraceError, UsageError
-from launchlens.workflow.load import Choices, load
-
-_WITH_STACKS = (
-    "recorded with call stacks, which lengthens the calls that get one: they wait longer here."
-)
+from launchlens.cli.output import check_output, end_if_broken, terminal_width, wants_color, write
+from launchlens.errors import UsageError
+from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
     from launchlens.records.blocking import BlockerReport
@@ -82,7 +78,7 @@ def blockers(
     fail_on: FailOnOption = None,
 ) -> None:
     """Why a step cannot be captured: suspects from a trace, confirmed with --model."""
-    from launchlens.cli.gating import check_findings, parse_conditions, require_blockers
+    from launchlens.limits import check_findings, parse_condition, require_blockers
 
     if (trace is None) == (model is None):
         raise UsageError(
@@ -96,12 +92,14 @@ def blockers(
             "--rounds repeats the untraced times of a step before and after a patch.",
             hint="Give it together with --patch.",
         )
-    conditions = parse_conditions(fail_on)
+    conditions = [parse_condition(text) for text in fail_on or ()]
     require_blockers(conditions)
     _check_format(report_format)
     check_output(output)
     if trace is not None:
-        report = _of_trace(trace, Choices(phase.value, step, skip, whole, nsys))
+        from launchlens.workflow.blockers import report_blockers
+
+        report = report_blockers(trace, Choices(phase.value, step, skip, whole, nsys))
     else:
         from launchlens.harness.spec import HarnessSpec
         from launchlens.workflow.profiling.plan import check_patch, make_plan
@@ -137,38 +135,8 @@ def blockers(
 
         report = probe_model(plan, patch, nsys, runs, lambda r: _tell(r, report_format, output))
     _tell(report, report_format, output)
-    check_findings(conditions, report.label, (report.patched or report).findings)
-
-
-def _of_trace(path: Path, choices: Choices) -> BlockerReport:
-    """Suspects of a trace."""
-    from launchlens.records.blocking import BlockerReport
-    from launchlens.workflow.sides import blockers_of
-
-    loaded = load(path, choices)
-    analysis = loaded.analysis
-    if not analysis.trace.api_calls:
-        raise TraceError(
-            f"{path.name}: the trace has no CUDA API calls, in which blockers show.",
-            hint="Record it with nsys profile -t cuda,nvtx on a machine with a GPU, or list the "
-            "operators that copy or wait without one: launchlens blockers --model MODEL "
-            "--device cpu.",
-        )
-    found = blockers_of(loaded, path)
-    return BlockerReport(
-        schema="launchlens.blockers/1",
-        label=analysis.trace.label,
-        phases=tuple(dict.fromkeys(s.phase for s in analysis.steps)),
-        steps=len(analysis.steps),
-        trace=analysis.trace,
-        findings=found,
-        notes=(
-            *((_WITH_STACKS,) if any(f.stack for f in found) else ()),
-            *analysis.trace.warnings,
-            *analysis.notes,
-        ),
-        captured=any(s.graph_launches for s in analysis.steps),
-    )
+    findings = (report.patched or report).findings
+    end_if_broken(check_findings(conditions, report.label, findings))
 
 
 def _tell(report: BlockerReport, report_format: Format, output: Path | None) -> None:

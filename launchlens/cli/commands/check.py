@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,15 +17,13 @@ from launchlens.cli.options import (
     WholeOption,
 )
 from launchlens.cli.output import write
-from launchlens.errors import EXIT_THRESHOLD, TraceError
+from launchlens.errors import EXIT_THRESHOLD
 from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.records.figures import Analysis
     from launchlens.records.limits import LimitResult
-    from launchlens.workflow.sides import LoadedSide
 
 
 def check(
@@ -57,47 +54,20 @@ def check(
     A limit on a figure that the trace cannot tell does not hold. A trace that no limit is for is
     an error.
     """
-    from launchlens.limits import ask_for_blockers
     from launchlens.limits.budget import check_budget, read_budget
-    from launchlens.workflow.sides import load_side
+    from launchlens.workflow.budgets import analyze_for
 
     limits = read_budget(budget)
-    blockers = ask_for_blockers(limits.limits)
     choices = Choices(phase.value, step, skip, whole, nsys)
-    earlier = (
-        _analysis_of(load_side(baseline, choices, runs, blockers=blockers), baseline)
-        if (baseline)
-        else None
-    )
+    earlier = analyze_for(limits, baseline, choices, runs)[0] if baseline else None
     passed = True
     for name in traces:
-        side = load_side(name, choices, runs, blockers=blockers)
-        results = check_budget(
-            limits,
-            _analysis_of(side, name),
-            model=model,
-            facts=side.input.facts,
-            baseline=earlier,
-        )
-        write(_render(side.input.label, results, verbose=verbose), None)
+        analysis, facts = analyze_for(limits, name, choices, runs)
+        results = check_budget(limits, analysis, model=model, facts=facts, baseline=earlier)
+        write(_render(analysis.trace.label, results, verbose=verbose), None)
         passed = passed and all(result.passed for result in results)
     if not passed:
         raise typer.Exit(EXIT_THRESHOLD)
-
-
-def _analysis_of(side: LoadedSide, named: str) -> Analysis:
-    """A side's figures with its blockers, under the side's name: a run's trace has none.
-
-    Raises:
-        TraceError: a variant of a run that left no trace.
-    """
-    given = side.input
-    if given.analysis is None:
-        failure = given.facts.failure
-        said = f": {failure.error_line}" if failure else "."
-        raise TraceError(f"{named} has no trace to hold limits against{said}")
-    trace = replace(given.analysis.trace, label=given.label)
-    return replace(given.analysis, trace=trace, findings=given.findings)
 
 
 def _render(label: str, results: Sequence[LimitResult], *, verbose: bool) -> str:

@@ -16,11 +16,12 @@ from launchlens.cli.options import (
     SkipOption,
     StepOption,
 )
-from launchlens.cli.output import write
+from launchlens.cli.output import end_if_broken, write
 from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
     from launchlens.github.client import GitHubForge
+    from launchlens.records.comparison import Comparison
 
 
 def comment(
@@ -58,26 +59,26 @@ def comment(
     The token comes from $GITHUB_TOKEN, $GH_TOKEN or gh; $GITHUB_API_URL names a GitHub Enterprise
     server. Thresholds are told in the comment; it is posted before they end the command with 3.
     """
-    from launchlens.cli.commenting import load_report, measured_commit
-    from launchlens.cli.gating import parse_conditions, report
     from launchlens.github import make_marker, post_comment
     from launchlens.github.post import check_target
-    from launchlens.limits import check_comparison
+    from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
     from launchlens.render.comment import render_comment
+    from launchlens.workflow.comparisons import load_comparison
 
-    conditions = parse_conditions(fail_on)
+    conditions = [parse_condition(text) for text in fail_on or ()]
     check_target(repo, pr)
     forge = None if dry_run else _open_forge(repo, pr)
     choices = Choices(phase.value, step, skip, nsys=nsys)
-    comparison = load_report(reports, choices, runs, conditions)
-    gates = check_comparison(conditions, comparison)
+    blockers = ask_for_blockers(conditions)
+    comparison = load_comparison(reports, choices, runs, blockers=blockers)
+    results = check_comparison(conditions, comparison)
     marker = make_marker(key)
     body = render_comment(
         comparison,
         marker=marker,
-        measured_commit=measured_commit(comparison, commit),
+        measured_commit=_measured_commit(comparison, commit),
         head_commit=forge.read_head() if forge else None,
-        gates=gates,
+        gates=results,
     )
     posted = post_comment(repo, pr, body, marker=marker, token=None, dry_run=dry_run, forge=forge)
     if dry_run:
@@ -86,7 +87,22 @@ def comment(
         write(f"{posted.action} {posted.url}\n", None)
         if posted.removed:
             sys.stderr.write(f"removed {posted.removed} duplicates of it\n")
-    report(gates)
+    end_if_broken(results)
+
+
+def _measured_commit(comparison: Comparison, named: str | None) -> str | None:
+    """The commit that was measured: the one named, else the one that all candidates' runs tell."""
+    from launchlens.workflow.comparisons import is_same_commit, measured_commits
+
+    told = measured_commits(comparison)
+    if not named:  # empty is as good as none
+        return told[0] if len(told) == 1 else None
+    other = [commit for commit in told if not is_same_commit(commit, named)]
+    if other:
+        sys.stderr.write(
+            f"note: --commit says {named[:7]}, the run says it was recorded at {', '.join(other)}\n"
+        )
+    return named
 
 
 def _open_forge(repo: str, pr: int) -> GitHubForge:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -21,7 +20,7 @@ from launchlens.cli.options import (
     VerboseOption,
     WholeOption,
 )
-from launchlens.cli.output import write
+from launchlens.cli.output import end_if_broken, write
 from launchlens.workflow.load import Choices
 
 
@@ -44,22 +43,15 @@ def diff(
     nsys: NsysOption = None,
 ) -> None:
     """Compare a baseline with candidates: launches, GPU idle, times, kernels, with verdicts."""
-    from launchlens.cli.gating import (
-        SEARCHED,
-        asks_for_blockers,
-        check_comparison,
-        parse_conditions,
-    )
     from launchlens.cli.reports import render_report
-    from launchlens.comparison import compare
+    from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
+    from launchlens.workflow.comparisons import compare_sides
     from launchlens.workflow.sides import load_sides
 
-    conditions = parse_conditions(fail_on)
+    conditions = [parse_condition(text) for text in fail_on or ()]
     choices = Choices(phase.value, step, skip, whole, nsys)
-    blockers = asks_for_blockers(conditions)
+    blockers = ask_for_blockers(conditions)
     sides = load_sides([baseline, *candidates], choices, runs, blockers=blockers)
-    comparison = compare([side.input for side in sides])
-    if blockers:
-        comparison = replace(comparison, notes=(*comparison.notes, SEARCHED))
+    comparison = compare_sides(sides, blockers=blockers)
     write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
-    check_comparison(conditions, comparison)
+    end_if_broken(check_comparison(conditions, comparison))

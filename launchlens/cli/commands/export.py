@@ -23,8 +23,6 @@ from launchlens.workflow.load import Choices
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.records.figures import Analysis, Step
-    from launchlens.workflow.load import Loaded
     from launchlens.workflow.sides import LoadedSide
 
 
@@ -119,18 +117,13 @@ def _check(
         raise UsageError("--bigger-is-better is for --github-benchmark.", hint="Add that too.")
 
 
-def _loaded(side: LoadedSide) -> Loaded:
-    if side.loaded is None:
-        raise TraceError(f"{side.input.label} left no trace to export.")
-    return side.loaded
-
-
 def _parquet(sides: Sequence[LoadedSide]) -> bytes:
     from launchlens.comparison import tabulate
     from launchlens.render.feeds import render_analysis_parquet, render_comparison_parquet
+    from launchlens.workflow.timelines import require_trace
 
     if len(sides) == 1:
-        return render_analysis_parquet(_loaded(sides[0]).analysis)
+        return render_analysis_parquet(require_trace(sides[0]).analysis)
     return render_comparison_parquet(tabulate([side.input for side in sides]))
 
 
@@ -157,41 +150,12 @@ def _benchmark(sides: Sequence[LoadedSide], *, bigger_is_better: bool) -> str:
 
 
 def _perfetto(side: LoadedSide, number: int | None) -> str:
-    from launchlens.metrics.timeline import build_timeline, representative_step
     from launchlens.render.format import plain
     from launchlens.render.perfetto import render_perfetto
+    from launchlens.workflow.timelines import timeline_of_step
 
-    loaded = _loaded(side)
-    analysis = loaded.analysis
-    if number is None:
-        step = representative_step(analysis, analysis.summary[0])
-        if step is None:
-            reason = analysis.summary[0].unknown_reason or "its steps are too large to draw"
-            raise TraceError(f"{side.input.label} has no step to export: {reason.rstrip('.')}.")
-    else:
-        step = _numbered_step(analysis, number)
-    timeline = build_timeline(loaded.trace, loaded.measured, step, side=side.input.label)
+    timeline, step, several = timeline_of_step(side, number)
+    if several:
+        sys.stderr.write(f"step {number} ran on several devices: {step.device} is exported\n")
     sys.stderr.write(f"step {step.index} ({step.phase}): {plain(step.range)}\n")
     return render_perfetto(timeline)
-
-
-def _numbered_step(analysis: Analysis, number: int) -> Step:
-    """The step with this index.
-
-    Raises:
-        UsageError: there is none.
-        TraceError: its window is not known.
-    """
-    found = [step for step in analysis.steps if step.index == number]
-    if not found:
-        numbers = sorted({step.index for step in analysis.steps})
-        raise UsageError(
-            f"There is no step {number}.", hint=f"There are {numbers[0]} to {numbers[-1]}."
-        )
-    step = found[0]
-    if step.window_ns is None:
-        reason = (step.unknown_reason or "its window is unknown").rstrip(".")
-        raise TraceError(f"Step {number} cannot be exported: {reason}.")
-    if len(found) > 1:
-        sys.stderr.write(f"step {number} ran on several devices: {step.device} is exported\n")
-    return step

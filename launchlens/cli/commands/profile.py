@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +16,14 @@ from launchlens.cli.options import (
     OutputOption,
     VerboseOption,
 )
-from launchlens.cli.output import check_output
+from launchlens.cli.output import check_output, end_if_broken, write
 from launchlens.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from launchlens.records.comparison import Comparison
+    from launchlens.workflow.sides import LoadedSide
 
 
 class GraphTraceChoice(StrEnum):
@@ -145,13 +151,18 @@ def profile(
     fail_on: FailOnOption = None,
 ) -> None:
     """Run a model's steps under nsys once for each variant, and compare them."""
-    from launchlens.cli.gating import parse_conditions
+    from launchlens.cli.reports import render_report
     from launchlens.harness.spec import HarnessSpec
-    from launchlens.limits import require_values
+    from launchlens.limits import (
+        ask_for_blockers,
+        check_comparison,
+        parse_condition,
+        require_values,
+    )
     from launchlens.workflow.profiling.plan import make_plan
     from launchlens.workflow.profiling.run import run_profile
 
-    conditions = parse_conditions(fail_on)
+    conditions = [parse_condition(text) for text in fail_on or ()]
     requests = parse_concurrency(concurrency, osl)
     check_output(output)
     spec = HarnessSpec(
@@ -185,7 +196,12 @@ def profile(
     )
     if len(plan.variants) == 1:
         require_values(conditions)
-    run_profile(plan, nsys, runs, report_format, output, conditions, verbose=verbose)
+
+    def tell(comparison: Comparison, sides: Sequence[LoadedSide]) -> None:
+        write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
+
+    comparison = run_profile(plan, nsys, runs, tell, blockers=ask_for_blockers(conditions))
+    end_if_broken(check_comparison(conditions, comparison))
 
 
 def parse_concurrency(text: str | None, osl: int | None) -> tuple[int, ...]:

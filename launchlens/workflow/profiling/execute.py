@@ -224,7 +224,6 @@ class Execution:
                 f"{variant}: the traced run failed although the untraced one ran: {said}."
             )
         outcome.traces[kind] = load(recording.sqlite, Choices())
-        outcome.files[kind] = recording.sqlite
         return result
 
     def _with_equivalence(self, outcome: Outcome, baseline: Outcome) -> VariantFacts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from launchlens.records.comparison import SideInput
@@ -25,7 +24,6 @@ class Outcome:
     facts: VariantFacts
     stem: str
     traces: dict[str, Loaded] = field(default_factory=dict)
-    files: dict[str, Path] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
     again: list[dict[str, Any]] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
@@ -56,7 +54,6 @@ class Outcome:
     def side(self, model: str) -> LoadedSide:
         """This outcome as a side of a comparison."""
         counts, timing = self.counts, self.timing
-        kind = next((kind for kind, loaded in self.traces.items() if loaded is counts), "")
         return LoadedSide(
             SideInput(
                 label=variant_label(self.facts, self.variant, otherwise=model),
@@ -66,5 +63,4 @@ class Outcome:
                 findings=self.findings,
             ),
             counts,
-            self.files.get(kind),
         )

@@ -4,55 +4,48 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launchlens.cli.options import Format
-from launchlens.cli.output import write
 from launchlens.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from launchlens.capture import Nsys
-    from launchlens.limits import Limit
+    from launchlens.records.comparison import Comparison
     from launchlens.store import RunFolder
     from launchlens.workflow.profiling.outcome import Outcome
     from launchlens.workflow.profiling.plan import Plan
+    from launchlens.workflow.sides import LoadedSide
 
 
 def run_profile(
     plan: Plan,
     nsys: Path | None,
     runs: Path | None,
-    report_format: Format,
-    output: Path | None,
-    conditions: list[Limit],
+    tell: Callable[[Comparison, Sequence[LoadedSide]], None],
     *,
-    verbose: bool,
-) -> None:
-    """Run all variants into a run folder, and report them side by side, or the only one alone.
+    blockers: bool = False,
+) -> Comparison:
+    """Run all variants into a run folder, and compare them; one alone has figures only.
 
     Args:
         plan: what to run.
         nsys: as ``--nsys`` names it; None searches.
         runs: folder of runs, as ``--runs`` names it.
-        report_format: the report's format.
-        output: file for the report; None prints it.
-        conditions: thresholds that end the command with exit code 3.
-        verbose: all metrics.
+        tell: called with the comparison and its sides, also if it holds untraced times alone.
+        blockers: whether to look for capture blockers too.
 
     Raises:
         CaptureError: no nsys.
-        HarnessError: no variant could be traced; untraced times of several are reported before.
+        HarnessError: no variant could be traced; untraced times of several are told before.
         StoreError: the run's folder cannot be written.
     """
     from launchlens.capture import find_nsys
-    from launchlens.cli.gating import SEARCHED, asks_for_blockers, check_comparison
-    from launchlens.cli.reports import render_report
-    from launchlens.comparison import tabulate
+    from launchlens.render.markdown import render_comparison_markdown
     from launchlens.store import create_run, runs_root
+    from launchlens.workflow.comparisons import compare_sides
     from launchlens.workflow.profiling.execute import Execution
     from launchlens.workflow.profiling.progress import Progress
     from launchlens.workflow.sides import with_blockers
@@ -75,19 +68,15 @@ def run_profile(
             raise untraced
         title = plan.spec.model.rstrip("/").rpartition("/")[2]
         sides = [outcome.side(title) for outcome in outcomes]
-        wanted = asks_for_blockers(conditions)
-        if wanted:
+        if blockers:
             sides = [side if side.input.findings else with_blockers(side) for side in sides]
-        comparison = tabulate([side.input for side in sides], title=title)
-        if wanted:
-            comparison = replace(comparison, notes=(*comparison.notes, SEARCHED))
-        markdown = render_report(comparison, sides, Format.markdown, None, verbose=False)
-        (run.folder / "report.md").write_text(markdown, "utf-8")
-        write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
+        comparison = compare_sides(sides, title=title, blockers=blockers)
+        (run.folder / "report.md").write_text(render_comparison_markdown(comparison), "utf-8")
+        tell(comparison, sides)
         if untraced:
             raise untraced
     sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
-    check_comparison(conditions, comparison)
+    return comparison
 
 
 @contextlib.contextmanager

@@ -1,0 +1,125 @@
+"""Comparisons from what the user names: sides, a stored run, or a report written before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from launchlens.errors import LaunchlensError, UsageError
+from launchlens.workflow.blockers import mark_searched
+from launchlens.workflow.load import Choices
+from launchlens.workflow.sides import LoadedSide, load_sides, side_of_variant, with_blockers
+
+if TYPE_CHECKING:
+    from launchlens.records.comparison import Comparison
+
+_SHORT_HASH = 7
+
+
+def compare_sides(
+    sides: Sequence[LoadedSide], *, title: str | None = None, blockers: bool = False
+) -> Comparison:
+    """Sides beside one another; one alone has figures, and nothing they could differ from.
+
+    Args:
+        sides: the baseline first.
+        title: what is compared.
+        blockers: whether capture blockers were looked for, which the report then says.
+    """
+    from launchlens.comparison import tabulate
+
+    comparison = tabulate([side.input for side in sides], title=title)
+    return mark_searched(comparison) if blockers else comparison
+
+
+def load_comparison(
+    references: Sequence[str], choices: Choices, runs: Path | None, *, blockers: bool = False
+) -> Comparison:
+    """The comparison that a user names; traces are read and compared, blockers looked for.
+
+    Args:
+        references: one comparison as JSON, or one run, or at least two traces or RUN:VARIANTs.
+        choices: how steps are chosen; a JSON report has its steps already.
+        runs: folder of stored runs.
+        blockers: whether a limit asks for blockers, so that a report must tell whether they were
+            looked for.
+
+    Raises:
+        UsageError: a single side; or the report does not tell of blockers.
+        LaunchlensError: something cannot be read.
+    """
+    reports = [reference for reference in references if reference.endswith(".json")]
+    if not reports:
+        sides, title = _sides_of(references, choices, runs)
+        return compare_sides(sides, title=title, blockers=blockers)
+    if len(references) > 1:
+        raise UsageError(
+            f"{reports[0]} is a whole comparison.", hint="Give it alone, or name only traces."
+        )
+    comparison = read_comparison(Path(reports[0]))
+    if blockers and not comparison.blockers_searched:
+        raise UsageError(
+            f"{reports[0]} does not tell whether capture blockers were looked for.",
+            hint="Write it with diff --fail-on blockers, or name the traces.",
+        )
+    return comparison
+
+
+def read_comparison(path: Path) -> Comparison:
+    """A comparison that was written as JSON.
+
+    Raises:
+        LaunchlensError: the file cannot be read, or holds no report.
+        UsageError: it holds another report.
+    """
+    from launchlens.records.comparison import Comparison
+    from launchlens.render.json_report import read_json
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LaunchlensError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise LaunchlensError(f"{path} is not a launchlens report: it is no UTF-8.") from error
+    comparison = read_json(text, named=str(path))
+    if not isinstance(comparison, Comparison):
+        raise UsageError(
+            f"{path} holds no comparison.", hint="Write one with launchlens diff --format json."
+        )
+    return comparison
+
+
+def measured_commits(comparison: Comparison) -> list[str]:
+    """Commits at which the candidates were measured, "-dirty" behind those with changed files."""
+    recorded = {side.facts.commit for side in comparison.candidates if side.facts.commit}
+    return sorted({commit.replace(" (dirty)", "-dirty") for commit in recorded})
+
+
+def is_same_commit(recorded: str, named: str) -> bool:
+    """Whether two hashes, either of them shortened, are of one commit."""
+    shorter, longer = sorted((recorded.removesuffix("-dirty"), named), key=len)
+    return len(shorter) >= _SHORT_HASH and longer.startswith(shorter)
+
+
+def _sides_of(
+    references: Sequence[str], choices: Choices, runs: Path | None
+) -> tuple[list[LoadedSide], str | None]:
+    from launchlens.workflow.references import find_run
+
+    (first, *others) = references
+    if others:
+        return load_sides(references, choices, runs, blockers=True), None
+    if Path(first).is_file() or ":" in first:
+        raise UsageError(
+            f"{first} has nothing to be compared with.",
+            hint="Name a baseline before it, or a run, or a comparison as JSON.",
+        )
+    run = find_run(first, runs)
+    if len(run.variants) < 2:
+        raise UsageError(
+            f"The run {run.id} has {len(run.variants) or 'no'} variant, and nothing to compare.",
+            hint="Name RUN:VARIANT of another run before it.",
+        )
+    sides = [with_blockers(side_of_variant(v, choices)) for v in run.variants.values()]
+    return sides, (run.model or run.id).rstrip("/").rpartition("/")[2]
