@@ -1,17 +1,16 @@
 """Finds, runs and exports nsys, and checks the machine. The only room that starts processes."""
 
-from launchlens.capture.check import Check
 from launchlens.capture.command import GraphTrace, profile_arguments
 from launchlens.capture.doctor import check_environment
 from launchlens.capture.environment import GitState, Gpu, git_state, gpu_facts
 from launchlens.capture.export import export_command_line, export_sqlite
 from launchlens.capture.find import Nsys, all_nsys, find_nsys
 from launchlens.capture.importer import find_importer, find_missing_libraries, run_importer
-from launchlens.capture.process import ChildTimeoutError, describe_exit, last_line
+from launchlens.capture.logs import describe_exit, last_line
+from launchlens.capture.process import ChildTimeoutError
 from launchlens.capture.run import Recording, record, run_plain
 
 __all__ = [
-    "Check",
     "ChildTimeoutError",
     "GitState",
     "Gpu",

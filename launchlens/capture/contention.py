@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ INJECTION_VARIABLES = (
     "NVIDIA_TOOLS_INJECTION_PATH",
 )
 
-# Names of processes as in /proc/PID/comm, which the kernel cuts at 15 characters.
 TRACING_PROGRAMS = ("nsys", "nsys-launcher", "ncu", "nvprof", "dcgmi", "dcgmproftester", "cuda-gdb")
 
 
@@ -25,16 +23,14 @@ def find_injections(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in INJECTION_VARIABLES if environ.get(name)}
 
 
-def find_tracing_processes(proc: Path = Path("/proc")) -> list[tuple[int, str]]:
+def find_tracing_processes() -> list[tuple[int, str]]:
     """Running processes (id, name) that are known to hold the tracing interface."""
-    found = []
-    for folder in proc.glob("[0-9]*"):
-        try:
-            name = (folder / "comm").read_text().strip()
-            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
-        except (OSError, IndexError):  # ended meanwhile
-            continue
-        known = any(name == program[:15] for program in TRACING_PROGRAMS)
-        if known and state != "Z" and int(folder.name) != os.getpid():
-            found.append((int(folder.name), name))
-    return sorted(found)
+    import psutil
+
+    return sorted(
+        (each.pid, each.info["name"])
+        for each in psutil.process_iter(["name", "status"])
+        if each.info["name"] in TRACING_PROGRAMS
+        and each.info["status"] != psutil.STATUS_ZOMBIE
+        and each.pid != os.getpid()
+    )

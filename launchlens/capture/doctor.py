@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from launchlens.capture.check import Check
 from launchlens.capture.contention import find_injections, find_tracing_processes
 from launchlens.capture.environment import gpu_facts
 from launchlens.capture.find import all_nsys, find_nsys
@@ -22,6 +21,7 @@ from launchlens.capture.packages import (
 )
 from launchlens.capture.trial import TRIAL_RANGES, run_trial
 from launchlens.errors import CaptureError
+from launchlens.records.doctor import Check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,27 +29,29 @@ if TYPE_CHECKING:
     from launchlens.capture.environment import Gpu
     from launchlens.capture.find import Nsys
     from launchlens.capture.trial import Trial
-
+    from launchlens.records.columns import Trace
 
 DISK_NEEDED_BYTES = 5 * 1024**3  # a run of two variants on a large model stays below 1 GB
+_TRIAL = "tracing trial"
 PARANOID_FILE = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
 def check_environment(
+    read_trial: Callable[[Path], Trace] | None,
     *,
     nsys: Path | None = None,
     folder: Path | None = None,
     python: str = sys.executable,
-    trial: bool = True,
     on_check: Callable[[Check], None] | None = None,
 ) -> list[Check]:
     """Looks at everything that profiling needs.
 
     Args:
+        read_trial: reads a recording of two seconds (`launchlens.trace.read_trace`), made to see
+            that tracing works; None makes none.
         nsys: the nsys named with --nsys.
         folder: where runs will be written; None for the working folder.
         python: interpreter that will run the model.
-        trial: whether to record for two seconds to see that tracing works.
         on_check: called with each check as it is done.
 
     Returns:
@@ -79,7 +81,7 @@ def check_environment(
     add(_check_perf_events())
     add(_check_contention())
     add(_check_disk(folder or Path.cwd()))
-    add(_check_tracing(found, versions, python, gpus, wanted=trial))
+    add(_check_tracing(found, read_trial, versions, python, gpus))
     return checks
 
 
@@ -88,28 +90,22 @@ def _check_gpu(gpus: tuple[Gpu, ...] | None) -> Check:
         return Check(
             "GPU and driver",
             "fail",
-            "nvidia-smi is missing or sees no GPU",
+            "NVML, the driver's library, is missing or sees no GPU",
             "Traces can be read here; to profile, use a machine with an NVIDIA GPU and its driver "
             "(in a container: start it with --gpus all).",
         )
 
-    def describe(gpu: Gpu) -> str:
-        memory = f", {gpu.memory_bytes / 1024**3:.0f} GiB" if gpu.memory_bytes else ""
-        return f"{gpu.name}{memory}"
-
-    names = "; ".join(describe(gpu) for gpu in gpus)
+    names = "; ".join(
+        f"{gpu.name}, {gpu.memory_bytes / 1024**3:.0f} GiB" if gpu.memory_bytes else gpu.name
+        for gpu in gpus
+    )
     return Check("GPU and driver", "ok", f"{names}, driver {gpus[0].driver}")
 
 
 def _check_nsys(nsys: Nsys) -> Check:
-    others = [
-        f"{other.path} ({other.version_text})"
-        for other in all_nsys()
-        if other.path.resolve() != nsys.path.resolve()
-    ]
-    detail = f"{nsys.version_text} at {nsys.path}"
-    if others:
-        detail += f"; also {', '.join(others)}"
+    others = [other for other in all_nsys() if other.path.resolve() != nsys.path.resolve()]
+    named = ", ".join(f"{other.path} ({other.version_text})" for other in others)
+    detail = f"{nsys.version_text} at {nsys.path}" + (f"; also {named}" if named else "")
     if nsys.default_graph_mode_loses_work:
         return Check(
             "nsys",
@@ -159,29 +155,20 @@ def _check_contention() -> Check:
         return Check(name, "ok", "none seen")
     found = [f"{key}={value}" for key, value in variables.items()]
     found += [f"process {pid} ({program})" for pid, program in processes]
-    remedies = []
-    if variables:
-        remedies.append(f"unset {' '.join(variables)}")
-    if processes:
-        remedies.append("let these processes end first")
-    return Check(
-        name,
-        "warn",
-        ", ".join(found),
-        f"nsys cannot share the interface (CUPTI): {' and '.join(remedies)}.",
-    )
+    remedies = [f"unset {' '.join(variables)}"] if variables else []
+    remedies += ["let these processes end first"] if processes else []
+    remedy = f"nsys cannot share the interface (CUPTI): {' and '.join(remedies)}."
+    return Check(name, "warn", ", ".join(found), remedy)
 
 
 def _check_disk(folder: Path) -> Check:
-    place = folder.absolute()
-    while not place.exists():
-        place = place.parent
+    absolute = folder.absolute()
+    place = next(path for path in (absolute, *absolute.parents) if path.exists())
     free = shutil.disk_usage(place).free
     detail = f"{free / 1024**3:.1f} GiB free at {place}"
     if not os.access(place, os.W_OK):
-        return Check(
-            "disk space", "fail", f"{place} cannot be written to", "Choose another folder."
-        )
+        said = f"{place} cannot be written to"
+        return Check("disk space", "fail", said, "Choose another folder.")
     if free < DISK_NEEDED_BYTES:
         return Check("disk space", "warn", detail, "Free some: traces of long runs take gigabytes.")
     return Check("disk space", "ok", detail)
@@ -189,50 +176,42 @@ def _check_disk(folder: Path) -> Check:
 
 def _check_tracing(
     nsys: Nsys | None,
+    read: Callable[[Path], Trace] | None,
     versions: Python,
     python: str,
     gpus: tuple[Gpu, ...] | None,
-    *,
-    wanted: bool,
 ) -> Check:
     """The trial: kernels where there is a GPU that torch can use, NVTX ranges elsewhere."""
-    name = "tracing trial"
-    if not wanted:
-        return Check(name, "skip", "not asked for")
+    if read is None:
+        return Check(_TRIAL, "skip", "not asked for")
     if nsys is None:
-        return Check(name, "skip", "there is no nsys", "See nsys.")
+        return Check(_TRIAL, "skip", "there is no nsys", "See nsys.")
     if versions.version("nvtx") is None:
         detail = versions.error or f"{python} has no nvtx package"
-        return Check(name, "skip", detail, "pip install nvtx.")
+        return Check(_TRIAL, "skip", detail, "pip install nvtx.")
     gpu = gpus is not None and versions.facts.get("available") is True
     try:
-        seen = run_trial(nsys, python=python, gpu=gpu)
+        return _judge_trial(run_trial(nsys, read, python=python, gpu=gpu), gpus)
     except CaptureError as error:
         remedy = error.hint or "Run nsys on a small program by hand to see more."
-        return Check(name, "fail", error.message, remedy)
-    return _judge_trial(seen, gpus)
+        return Check(_TRIAL, "fail", error.message, remedy)
 
 
 def _judge_trial(seen: Trial, gpus: tuple[Gpu, ...] | None) -> Check:
-    name = "tracing trial"
     by_hand = ", imported by hand" if seen.importer_used else ""
     ranges = f"{seen.ranges} of {TRIAL_RANGES} NVTX ranges"
     if seen.ranges < TRIAL_RANGES:
-        return Check(
-            name, "fail", f"{ranges} traced", "Unset NVTX_INJECTION64_PATH, or use a newer nsys."
-        )
+        remedy = "Unset NVTX_INJECTION64_PATH, or use a newer nsys."
+        return Check(_TRIAL, "fail", f"{ranges} traced", remedy)
     if seen.kernels is None:
-        return Check(
-            name,
-            "warn" if gpus else "ok",
-            f"{ranges} traced in {seen.seconds:.1f} s{by_hand}; no kernels, as no GPU can be used",
-            "Install a torch that can use the GPU, then try again." if gpus else "nothing to do",
+        said = (
+            f"{ranges} traced in {seen.seconds:.1f} s{by_hand}; no kernels, as no GPU can be used"
         )
+        if gpus:
+            remedy = "Install a torch that can use the GPU, then try again."
+            return Check(_TRIAL, "warn", said, remedy)
+        return Check(_TRIAL, "ok", said)
     if seen.kernels == 0:
-        return Check(
-            name,
-            "fail",
-            f"{ranges} but no kernel traced",
-            "Close other profilers, and check that nsys is new enough for the driver.",
-        )
-    return Check(name, "ok", f"{ranges} and {seen.kernels} kernels traced{by_hand}")
+        remedy = "Close other profilers, and check that nsys is new enough for the driver."
+        return Check(_TRIAL, "fail", f"{ranges} but no kernel traced", remedy)
+    return Check(_TRIAL, "ok", f"{ranges} and {seen.kernels} kernels traced{by_hand}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from launchlens.capture.process import read_output
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU as nvidia-smi describes it; memory_bytes is None where it does not tell."""
+    """One GPU as its driver describes it; memory_bytes is None where it does not tell."""
 
     index: int
     name: str
@@ -36,24 +36,33 @@ class GitState:
 
 
 def gpu_facts() -> tuple[Gpu, ...] | None:
-    """The machine's GPUs from nvidia-smi; None when it is missing, fails, or sees none."""
-    said = read_output(
-        [
-            "nvidia-smi",
-            "--query-gpu=index,name,driver_version,memory.total",
-            "--format=csv,noheader,nounits",
-        ]
-    )
-    if said.exit_code != 0:
+    """The machine's GPUs as NVML, the driver's library, knows them; None without NVML or GPU."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:  # no driver, or one that does not answer
         return None
-    gpus = []
-    for line in said.text.splitlines():
-        fields = [field.strip() for field in line.split(",")]
-        if len(fields) == 4 and fields[0].isdigit():
-            mebibytes = fields[3]
-            memory = int(mebibytes) * 1024**2 if mebibytes.isdigit() else None
-            gpus.append(Gpu(int(fields[0]), fields[1], fields[2], memory))
-    return tuple(gpus) or None
+    try:
+        driver = pynvml.nvmlSystemGetDriverVersion()
+        gpus = []
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            device = pynvml.nvmlDeviceGetHandleByIndex(index)
+            gpus.append(Gpu(index, pynvml.nvmlDeviceGetName(device), driver, _memory_of(device)))
+        return tuple(gpus) or None
+    except pynvml.NVMLError:
+        return None
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _memory_of(device: Any) -> int | None:
+    import pynvml
+
+    try:
+        return int(pynvml.nvmlDeviceGetMemoryInfo(device).total)
+    except pynvml.NVMLError:  # some MIG devices do not tell
+        return None
 
 
 def git_state(cwd: Path) -> GitState | None:

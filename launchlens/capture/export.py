@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from launchlens.capture.importer import run_importer
 from launchlens.capture.process import read_output
-from launchlens.errors import CaptureError
+from launchlens.errors import CaptureError, reason_of
 
 if TYPE_CHECKING:
     from launchlens.capture.find import Nsys
@@ -63,7 +63,7 @@ def export_sqlite(
             return partial.replace(out)
     except OSError as error:
         raise CaptureError(
-            f"{out.parent} cannot be written to: {(error.strerror or str(error)).lower()}.",
+            f"{out.parent} cannot be written to: {reason_of(error)}.",
             hint="Free space there or choose another folder.",
         ) from error
 
@@ -81,9 +81,7 @@ def _run_export(
     arguments += [option for option in options if nsys.offers(option.split("=", 1)[0])]
     said = read_output([nsys.path, *arguments, report.absolute()], timeout_s=timeout_s)
     if said.exit_code != 0 or not partial.is_file() or partial.stat().st_size == 0:
-        words = [line.strip() for line in said.text.replace("\r", "\n").splitlines()]
-        last = next((line for line in reversed(words) if line and "%]" not in line), "")
         raise CaptureError(
-            f"nsys {nsys.version_text} could not export {report}: {last or 'it said nothing'}",
+            f"nsys {nsys.version_text} could not export {report}: {said.last_line}",
             hint="A report needs an nsys at least as new as the one that recorded it.",
         )

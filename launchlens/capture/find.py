@@ -35,14 +35,8 @@ INSTALL_HINT = (
 
 # The oldest version seen with an option, for an nsys whose help cannot be read.
 _SEEN_SINCE = {
-    "--cuda-graph-trace": (2022, 4),
-    "--trace-fork-before-exec": (2022, 4),
-    "--capture-range-end": (2022, 4),
-    "--cpuctxsw": (2022, 4),
-    "--wait": (2022, 4),
-    "--cudabacktrace": (2022, 4),
-    "--python-backtrace": (2025, 3),
-    "--include-blobs": (2025, 3),
+    (2022, 4): "--cuda-graph-trace --trace-fork-before-exec --cpuctxsw --wait",
+    (2025, 3): "--python-backtrace --include-blobs",
 }
 
 
@@ -75,7 +69,8 @@ class Nsys:
         """Whether `nsys profile` or `nsys export` knows a long option, such as "--wait"."""
         if self.profile_options:
             return option in self.profile_options or option in self.export_options
-        return option in _SEEN_SINCE and self.version >= _SEEN_SINCE[option]
+        seen = (names.split() for since, names in _SEEN_SINCE.items() if self.version >= since)
+        return any(option in names for names in seen)
 
 
 def find_nsys(

@@ -128,10 +128,8 @@ def run_importer(
         return report
     if libraries := _missing_libraries(importer, said):
         raise explain_missing_libraries(importer, libraries)
-    words = said.text.replace("\r", "\n").strip().splitlines()
     raise CaptureError(
-        f"nsys's importer {importer} could not convert {qdstrm}: "
-        f"{words[-1].strip() if words else 'it said nothing'}",
+        f"nsys's importer {importer} could not convert {qdstrm}: {said.last_line}",
         hint=f"The raw recording is kept. `nsys --version` and `{importer} -v` should agree.",
     )
 

@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from launchlens.capture.check import Check
 from launchlens.capture.process import read_output
+from launchlens.records.doctor import Check
 
 if TYPE_CHECKING:
     from launchlens.capture.environment import Gpu
 
-TORCH_NEEDED = (2, 7)
-TRANSFORMERS_NEEDED = (5, 0)
+TORCH_NEEDED = "2.7"
+TRANSFORMERS_NEEDED = "5.0"
 INSTALL_PROFILE = "pip install 'launchlens[profile]'"
 
 # Runs in a child: importing torch takes seconds and may crash where drivers and CUDA disagree.
@@ -52,8 +52,7 @@ def read_python(python: str) -> Python:
     for line in said.text.splitlines():
         if line.startswith("FACTS"):
             return Python(json.loads(line.removeprefix("FACTS")))
-    last = said.text.strip().splitlines()[-1:] or ["it said nothing"]
-    return Python({}, f"{python} could not tell its packages: {last[0]}")
+    return Python({}, f"{python} could not tell its packages: {said.last_line}")
 
 
 def check_torch(python: Python, gpus: tuple[Gpu, ...] | None) -> Check:
@@ -65,10 +64,8 @@ def check_torch(python: Python, gpus: tuple[Gpu, ...] | None) -> Check:
     cuda = python.version("cuda")
     detail = f"torch {version}, built for {f'CUDA {cuda}' if cuda else 'the CPU only'}"
     if _older(version, TORCH_NEEDED):
-        needed = ".".join(map(str, TORCH_NEEDED))
-        return Check(
-            "torch and CUDA", "fail", detail, f"torch {needed} is needed: {INSTALL_PROFILE}."
-        )
+        remedy = f"torch {TORCH_NEEDED} is needed: {INSTALL_PROFILE}."
+        return Check("torch and CUDA", "fail", detail, remedy)
     if gpus is None:
         return Check("torch and CUDA", "warn", f"{detail}; no GPU to run on", "See GPU and driver.")
     if not python.facts.get("available"):
@@ -88,8 +85,7 @@ def check_transformers(python: Python) -> Check:
         detail = python.error or "transformers is not installed"
         return Check("transformers", "fail", detail, f"{INSTALL_PROFILE}.")
     if _older(version, TRANSFORMERS_NEEDED):
-        needed = ".".join(map(str, TRANSFORMERS_NEEDED))
-        remedy = f"transformers {needed} is needed: {INSTALL_PROFILE}."
+        remedy = f"transformers {TRANSFORMERS_NEEDED} is needed: {INSTALL_PROFILE}."
         return Check("transformers", "fail", f"transformers {version}", remedy)
     return Check("transformers", "ok", f"transformers {version}")
 
@@ -107,7 +103,14 @@ def check_breakable(python: Python) -> Check:
     return Check("breakable-cuda-graphs", "ok", f"breakable-cuda-graphs {version}")
 
 
-def _older(version: str, needed: tuple[int, int]) -> bool:
-    """Whether a version such as "2.7.1+cu128" is older than (2, 7); unreadable ones are not."""
-    parts = version.split(".")[:2]
-    return all(part.isdigit() for part in parts) and tuple(map(int, parts)) < needed
+def _older(version: str, needed: str) -> bool:
+    """Whether a version is older; unreadable ones are not.
+
+    Release numbers alone are compared: "2.7.0a0+git" of NVIDIA's containers has what 2.7 has.
+    """
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(Version(version).base_version) < Version(needed)
+    except InvalidVersion:
+        return False

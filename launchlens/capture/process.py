@@ -3,15 +3,14 @@
 nsys detaches itself: its agent becomes a session of its own with init as parent, and so does the
 program it traces (seen with 2022.4.2), so neither a process group nor the tree of parents finds
 them again. Every child therefore carries a random mark in its environment, which all that it
-starts inherits, and /proc is searched for that mark. The mark is a random number and says nothing
-about the machine, as traces keep the environment of what they record.
+starts inherits, and psutil searches all processes for that mark. The mark is a random number and
+says nothing about the machine, as traces keep the environment of what they record.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import tempfile
@@ -21,17 +20,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
-from launchlens.errors import CaptureError
+from launchlens.errors import CaptureError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from psutil import Process
 
 MARK = "LAUNCHLENS_CHILD"
 LEFTOVER_GRACE_S = 5.0  # nsys's agent needs a moment to go once its command has ended
 TERM_GRACE_S = 3.0
 KILL_LIMIT_S = 10.0
-
-_PROGRESS = re.compile(r"\[[=\s]*\d+%[=\s]*\]?\s*$")
 
 
 class ChildTimeoutError(CaptureError):
@@ -49,6 +48,12 @@ class Output:
 
     exit_code: int | None
     text: str
+
+    @property
+    def last_line(self) -> str:
+        """The last line that is neither blank nor a progress bar; "it said nothing" without one."""
+        lines = (line.strip() for line in reversed(self.text.replace("\r", "\n").splitlines()))
+        return next((line for line in lines if line and "%]" not in line), "it said nothing")
 
 
 def read_output(
@@ -108,7 +113,9 @@ def run_child(
                 start_new_session=True,
             )
         except OSError as error:
-            raise CaptureError(f"{words[0]} cannot be started: {_reason(error, cwd)}.") from error
+            gone = cwd is not None and not cwd.is_dir()
+            said = f"the working directory {cwd} does not exist" if gone else reason_of(error)
+            raise CaptureError(f"{words[0]} cannot be started: {said}.") from error
         try:
             code = child.wait(timeout=timeout_s)
             _await_leftovers(mark)
@@ -124,55 +131,12 @@ def run_child(
     return code
 
 
-def marked_processes(mark: str) -> list[int]:
-    """Process ids that carry the mark in their environment; zombies have none and are left out."""
-    needle = f"{MARK}={mark}".encode()
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            variables = (folder / "environ").read_bytes().split(b"\0")
-        except OSError:  # ended meanwhile, or somebody else's
-            continue
-        if needle in variables:
-            found.append(int(folder.name))
-    return found
+def marked_processes(mark: str) -> list[Process]:
+    """Processes with the mark in their environment; zombies have none and are left out."""
+    import psutil
 
-
-def clean_log(log: Path) -> None:
-    """Rewrites a log as a terminal would have left it: no progress bars, no carriage returns."""
-    text = log.read_bytes().decode(errors="replace")
-    last = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n"))
-    cleaned = "\n".join(line for line in last if not _PROGRESS.search(line))
-    if cleaned != text:
-        log.write_text(cleaned, encoding="utf-8")
-
-
-def last_line(log: Path) -> str | None:
-    """The last line of a log that is not blank, shortened to 300 characters; None without one."""
-    try:
-        text = log.read_bytes().decode(errors="replace")
-    except OSError:
-        return None
-    for line in reversed(text.splitlines()):
-        if line.strip():
-            stripped = line.strip()
-            return stripped if len(stripped) <= 300 else stripped[:299] + "…"
-    return None
-
-
-def describe_exit(code: int) -> str:
-    """An exit status in words: "exit code 3", or "signal SIGKILL" for 137 and -9."""
-    number = -code if code < 0 else code - 128
-    if number > 0:
-        with contextlib.suppress(ValueError):
-            return f"signal {signal.Signals(number).name}"
-    return f"exit code {code}"
-
-
-def _reason(error: OSError, cwd: Path | None) -> str:
-    if cwd is not None and not cwd.is_dir():
-        return f"the working directory {cwd} does not exist"
-    return (error.strerror or str(error)).lower()
+    found = psutil.process_iter(["environ"])  # None where it ended meanwhile or is another user's
+    return [each for each in found if (each.info["environ"] or {}).get(MARK) == mark]
 
 
 def _await_leftovers(mark: str) -> None:
@@ -187,29 +151,31 @@ def _await_leftovers(mark: str) -> None:
 
 def _end_all(child: subprocess.Popen[bytes], mark: str) -> None:
     """Asks everything marked to end, then kills what is left. Ctrl-C again cannot stop it."""
+    import psutil
+
     with _interrupts_ignored():
-        _signal_all(marked_processes(mark), signal.SIGTERM)
+        for process in marked_processes(mark):
+            with contextlib.suppress(psutil.Error):  # it ended meanwhile
+                process.terminate()
         deadline = time.monotonic() + TERM_GRACE_S
         while time.monotonic() < deadline and (child.poll() is None or marked_processes(mark)):
             time.sleep(0.05)
         if child.poll() is None:
-            child.kill()  # also when /proc is not there to find it by its mark
+            child.kill()  # also when its environment cannot be read
         _kill_marked(mark)
         child.wait()
 
 
 def _kill_marked(mark: str) -> None:
     """Kills marked processes until none is left: one may fork while the list is being read."""
+    import psutil
+
     deadline = time.monotonic() + KILL_LIMIT_S
-    while (pids := marked_processes(mark)) and time.monotonic() < deadline:
-        _signal_all(pids, signal.SIGKILL)
+    while (left := marked_processes(mark)) and time.monotonic() < deadline:
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
         time.sleep(0.02)
-
-
-def _signal_all(pids: list[int], number: signal.Signals) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
 
 
 def _raise_exit(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - a signal handler's shape

@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Literal
 from launchlens.capture.command import GraphTrace, profile_arguments
 from launchlens.capture.export import EXPORT_TIMEOUT_S, export_sqlite
 from launchlens.capture.importer import run_importer
-from launchlens.capture.process import (
-    ChildTimeoutError,
-    clean_log,
-    describe_exit,
-    last_line,
-    run_child,
-)
-from launchlens.errors import CaptureError
+from launchlens.capture.logs import clean_log, explain_nothing_recorded, last_line
+from launchlens.capture.process import ChildTimeoutError, run_child
+from launchlens.errors import CaptureError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -138,23 +133,18 @@ def record(
     importer_used = False
     if not report.exists():
         if not qdstrm.exists():
-            raise _nothing_recorded(code, program_code, log, nsys_log, capture_range=capture_range)
+            raise explain_nothing_recorded(
+                code, program_code, log, nsys_log, capture_range=capture_range
+            )
         tell("importing")
         run_importer(nsys.importer, qdstrm, report, timeout_s=export_timeout_s)
         qdstrm.unlink()
         importer_used = True
     tell("exporting")
     export_sqlite(report, sqlite, nsys, include_blobs=stacks, timeout_s=export_timeout_s)
+    command_line = tuple(shown)
     return Recording(
-        report,
-        sqlite,
-        tuple(shown),
-        code,
-        program_code,
-        seconds,
-        importer_used,
-        log,
-        nsys_log,
+        report, sqlite, command_line, code, program_code, seconds, importer_used, log, nsys_log
     )
 
 
@@ -203,41 +193,6 @@ def _run_logged(
         clean_log(file)
 
 
-def _nothing_recorded(
-    code: int, program_code: int | None, log: Path, nsys_log: Path, *, capture_range: bool
-) -> CaptureError:
-    """Why there is neither a report nor a raw recording: the program's fault comes first."""
-    said = last_line(log)
-    if program_code is None:
-        return CaptureError(
-            f"nsys ended with {describe_exit(code)} before the program had run: "
-            f"{_complaint(nsys_log) or 'it said nothing'}",
-            hint=f"What nsys said is in {nsys_log}.",
-        )
-    if program_code != 0:
-        return CaptureError(
-            f"The program failed with {describe_exit(program_code)} before anything was "
-            f"recorded: {said or 'it printed nothing'}",
-            hint=f"Its output is in {log}.",
-        )
-    cause = (
-        "it never called cudaProfilerStart, or used no CUDA"
-        if capture_range
-        else "it was too short"
-    )
-    return CaptureError(
-        f"nsys recorded nothing, though the program ended well: {cause}.",
-        hint=f"The program's output is in {log}, what nsys said in {nsys_log}.",
-    )
-
-
-def _complaint(nsys_log: Path) -> str | None:
-    """What nsys has against its arguments: the last line before its usage and advice."""
-    lines = [line.strip() for line in nsys_log.read_text(errors="replace").splitlines()]
-    told = [line for line in lines if line and "--help" not in line and line[:6] != "usage:"]
-    return told[-1][:300] if told else last_line(nsys_log)
-
-
 def _prepare(*, logs: tuple[Path, ...], stale: tuple[Path, ...]) -> None:
     """Makes the folders, empties the logs and removes what an earlier run left in the way."""
     for path in (*logs, *stale):
@@ -249,7 +204,7 @@ def _prepare(*, logs: tuple[Path, ...], stale: tuple[Path, ...]) -> None:
                 path.unlink(missing_ok=True)
         except OSError as error:
             raise CaptureError(
-                f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
+                f"{path} cannot be written: {reason_of(error)}.",
                 hint="Choose a folder that can be written to.",
             ) from error
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from launchlens.capture.process import last_line
+from launchlens.capture.logs import last_line
 from launchlens.capture.run import record
-from launchlens.errors import CaptureError
+from launchlens.errors import CaptureError, TraceError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from launchlens.capture.find import Nsys
+    from launchlens.records.columns import Trace
 
 TRIAL_RANGES = 3
 TRIAL_TIMEOUT_S = 120.0
-NVTX_PUSH_POP = 59  # NVTX_EVENTS.eventType
 
 # Since nvtx 0.2.12 get_domain asks the tool whether the domain is on, and gives a dummy when the
 # answer is no; nsys 2022.4 knows no such question, which counts as no, and would trace nothing.
@@ -76,11 +76,12 @@ class Trial:
     importer_used: bool
 
 
-def run_trial(nsys: Nsys, *, python: str, gpu: bool) -> Trial:
+def run_trial(nsys: Nsys, read: Callable[[Path], Trace], *, python: str, gpu: bool) -> Trial:
     """Records a tiny program in a temporary folder and counts what came out.
 
     Args:
         nsys: what `find_nsys` returned.
+        read: reads the export (`launchlens.trace.read_trace`).
         python: interpreter to run it with; needs nvtx, and torch with a GPU.
         gpu: whether it multiplies matrices on the GPU; otherwise it opens NVTX ranges only.
 
@@ -105,16 +106,12 @@ def run_trial(nsys: Nsys, *, python: str, gpu: bool) -> Trial:
         if recording.program_exit_code != 0:
             said = last_line(recording.log) or "it printed nothing"
             raise CaptureError(f"The trial's program failed: {said}")
-        ranges = _count(recording.sqlite, "NVTX_EVENTS", f"eventType = {NVTX_PUSH_POP}")
-        kernels = _count(recording.sqlite, "CUPTI_ACTIVITY_KIND_KERNEL", "1") if gpu else None
+        from launchlens.records.columns import OpKind
+
+        try:
+            trace = read(recording.sqlite)
+        except TraceError:  # an export without the tables that a trace has: nothing was traced
+            return Trial(0, 0 if gpu else None, recording.seconds, recording.importer_used)
+        kernels = int((trace.ops.kind == OpKind.KERNEL).sum()) if gpu else None
+        ranges = len(trace.ranges.start_ns)
         return Trial(ranges, kernels, recording.seconds, recording.importer_used)
-
-
-def _count(sqlite: Path, table: str, condition: str) -> int:
-    """Rows of a table; 0 when the table is missing, as nsys writes none without rows."""
-    with contextlib.closing(sqlite3.connect(f"file:{sqlite}?mode=ro", uri=True)) as database:
-        known = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
-        if table not in known:
-            return 0
-        (rows,) = database.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchone()
-        return int(rows)

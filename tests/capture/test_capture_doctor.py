@@ -1,34 +1,74 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
+import numpy as np
+import pynvml
 import pytest
 from capture_fakes import write_script
 
 from launchlens.capture import Gpu, check_environment, git_state, gpu_facts
 from launchlens.capture.contention import find_injections, find_tracing_processes
+from launchlens.trace import read_trace
 
-SMI = """#!/bin/sh
-echo '0, NVIDIA H200, 580.65.06, 143771'
-echo '1, NVIDIA H200 MIG, 580.65.06, [N/A]'
-"""
+
+class Nvml:
+    """Answers in place of NVIDIA's library as the driver of an H200 with a MIG device does."""
+
+    NVMLError = pynvml.NVMLError
+
+    def __init__(self, names=("NVIDIA H200", "NVIDIA H200 MIG"), driver=None):
+        self.names, self.driver, self.open = names, driver, 0
+
+    def nvmlInit(self):
+        if self.driver is None:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+        self.open += 1
+
+    def nvmlShutdown(self):
+        self.open -= 1
+
+    def nvmlSystemGetDriverVersion(self):
+        return self.driver
+
+    def nvmlDeviceGetCount(self):
+        return len(self.names)
+
+    def nvmlDeviceGetHandleByIndex(self, index):
+        return index
+
+    def nvmlDeviceGetName(self, device):
+        return self.names[device]
+
+    def nvmlDeviceGetMemoryInfo(self, device):
+        if "MIG" in self.names[device]:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+        return SimpleNamespace(total=143771 * 1024**2)
+
+
+def use(monkeypatch, **how):
+    nvml = Nvml(**how)
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    return nvml
 
 
 @pytest.fixture
-def fake_smi(tmp_path, monkeypatch):
-    write_script(tmp_path / "smi/nvidia-smi", SMI)
-    monkeypatch.setenv("PATH", str(tmp_path / "smi"), prepend=os.pathsep)
+def gpus(monkeypatch):
+    return use(monkeypatch, driver="580.65.06")
 
 
 @pytest.fixture
-def no_smi(tmp_path, monkeypatch):
-    write_script(tmp_path / "smi/nvidia-smi", "#!/bin/sh\necho NVIDIA-SMI has failed; exit 9\n")
-    monkeypatch.setenv("PATH", str(tmp_path / "smi"), prepend=os.pathsep)
+def no_gpu(monkeypatch):
+    return use(monkeypatch)
+
+
+def read_nothing(_export):
+    raise AssertionError("no trial was to be read")
 
 
 def python_with(tmp_path, **facts):
@@ -41,15 +81,18 @@ def by_name(checks):
     return {check.name: check for check in checks}
 
 
-def test_gpu_facts(fake_smi):
+def test_gpu_facts(gpus):
     assert gpu_facts() == (
         Gpu(0, "NVIDIA H200", "580.65.06", 143771 * 1024**2),
         Gpu(1, "NVIDIA H200 MIG", "580.65.06", None),
     )
+    assert gpus.open == 0
 
 
-def test_no_gpu(no_smi):
+def test_no_gpu(no_gpu, monkeypatch):
     assert gpu_facts() is None
+    none = use(monkeypatch, driver="580.65.06", names=())
+    assert (gpu_facts(), none.open) == (None, 0)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -72,10 +115,10 @@ def test_git_state(tmp_path):
     assert git_state(tmp_path / "gone") is None
 
 
-def test_every_line_has_a_remedy_and_is_told_as_it_comes(no_smi, make_nsys, tmp_path):
+def test_every_line_has_a_remedy_and_is_told_as_it_comes(no_gpu, make_nsys, tmp_path):
     told = []
     checks = check_environment(
-        nsys=make_nsys(), python=python_with(tmp_path), trial=False, on_check=told.append
+        None, nsys=make_nsys(), python=python_with(tmp_path), on_check=told.append
     )
     assert told == checks
     assert all(check.detail and check.remedy for check in checks)
@@ -87,11 +130,9 @@ def test_every_line_has_a_remedy_and_is_told_as_it_comes(no_smi, make_nsys, tmp_
     assert found["tracing trial"].status == "skip"
 
 
-def test_versions(fake_smi, make_nsys, tmp_path):
+def test_versions(gpus, make_nsys, tmp_path):
     def check(**facts):
-        found = check_environment(
-            nsys=make_nsys(), python=python_with(tmp_path, **facts), trial=False
-        )
+        found = check_environment(None, nsys=make_nsys(), python=python_with(tmp_path, **facts))
         return by_name(found)
 
     good = check(torch="2.9.1+cu130", cuda="13.0", available=True, transformers="5.24.0")
@@ -102,53 +143,56 @@ def test_versions(fake_smi, make_nsys, tmp_path):
     assert "driver 580.65.06" in unfit["torch and CUDA"].detail
     assert unfit["transformers"].status == "fail"
     assert check(torch="2.6.0", cuda="12.4", available=True)["torch and CUDA"].status == "fail"
+    container = check(torch="2.7.0a0+79aa17489c.nv25.04", cuda="12.9", available=True)
+    assert container["torch and CUDA"].status == "ok"
 
 
-def test_an_nsys_that_loses_graph_work_is_a_warning(no_smi, make_nsys, tmp_path):
+def test_an_nsys_that_loses_graph_work_is_a_warning(no_gpu, make_nsys, tmp_path):
     nsys = make_nsys(version="2023.4.4.54")
-    check = by_name(check_environment(nsys=nsys, python=python_with(tmp_path), trial=False))["nsys"]
+    check = by_name(check_environment(None, nsys=nsys, python=python_with(tmp_path)))["nsys"]
     assert check.status == "warn"
     assert "2024.1" in check.remedy
 
 
-def test_a_missing_library_of_the_importer(no_smi, make_nsys, tmp_path):
+def test_a_missing_library_of_the_importer(no_gpu, make_nsys, tmp_path):
     nsys = make_nsys("host/target-linux-x64/nsys")
     write_script(
         tmp_path / "host/linux-desktop-glibc_2_11_3-x64/QdstrmImporter",
         "#!/bin/sh\necho 'error while loading shared libraries: libelf.so.1: cannot open' >&2\n"
         "exit 127\n",
     )
-    checks = by_name(check_environment(nsys=nsys, python=python_with(tmp_path), trial=False))
+    checks = by_name(check_environment(None, nsys=nsys, python=python_with(tmp_path)))
     assert checks["nsys importer"].status == "fail"
     assert "libelf1" in checks["nsys importer"].remedy
 
 
-def test_a_trial_that_yields_no_kernels(fake_smi, make_nsys, tmp_path):
+def test_a_trial_that_yields_no_kernels(gpus, make_nsys, tmp_path):
     """nsys runs and exports, but the tables are empty: another tool holds the interface."""
-    make_empty = (
-        f"{sys.executable} -c 'import sqlite3, sys; "
-        'd = sqlite3.connect(sys.argv[1]); d.execute("create table NVTX_EVENTS (eventType)"); '
-        'd.executemany("insert into NVTX_EVENTS values (?)", [(59,)] * 3); d.commit()\' "$out"'
+    empty = SimpleNamespace(
+        ranges=SimpleNamespace(start_ns=[1, 2, 3]), ops=SimpleNamespace(kind=np.array([], np.int8))
     )
     python = python_with(tmp_path, nvtx="0.2.17", torch="2.9.0", cuda="13.0", available=True)
-    checks = by_name(check_environment(nsys=make_nsys(export=make_empty), python=python))
+    checks = by_name(check_environment(lambda _: empty, nsys=make_nsys(), python=python))
     assert checks["tracing trial"].status == "fail"
     assert "no kernel traced" in checks["tracing trial"].detail
 
 
-def test_a_trial_that_cannot_record(no_smi, make_nsys, tmp_path):
+def test_a_trial_that_cannot_record(no_gpu, make_nsys, tmp_path):
     nsys = make_nsys(profile="echo no permission; exit 1")
     python = python_with(tmp_path, nvtx="0.2.17")
-    check = by_name(check_environment(nsys=nsys, python=python))["tracing trial"]
+    check = by_name(check_environment(read_nothing, nsys=nsys, python=python))["tracing trial"]
     assert check.status == "fail"
     assert "no permission" in check.detail
     assert "launchlens-trial-" not in check.remedy  # that folder is gone
 
 
-def test_missing_nsys_and_unwritable_folder(no_smi, tmp_path):
+def test_missing_nsys_and_unwritable_folder(no_gpu, tmp_path):
     (tmp_path / "file").write_text("")
     checks = check_environment(
-        nsys=tmp_path / "none", folder=tmp_path / "new", python=str(tmp_path / "no-python")
+        read_nothing,
+        nsys=tmp_path / "none",
+        folder=tmp_path / "new",
+        python=str(tmp_path / "no-python"),
     )
     found = by_name(checks)
     assert found["nsys"].status == "fail"
@@ -176,7 +220,7 @@ def test_other_tools_are_seen(tmp_path):
 
 @pytest.mark.nsys
 def test_with_the_real_nsys(real_nsys, monkeypatch):
-    checks = by_name(check_environment(nsys=real_nsys.path))
+    checks = by_name(check_environment(read_trace, nsys=real_nsys.path))
     assert checks["nsys importer"].status == "ok"
     assert checks["tracing trial"].status in {"ok", "warn"}
 
@@ -186,6 +230,6 @@ def test_with_the_real_nsys(real_nsys, monkeypatch):
 def test_kernels_are_traced_on_a_gpu(real_nsys):
     if gpu_facts() is None:
         pytest.skip("no NVIDIA GPU")
-    check = by_name(check_environment(nsys=real_nsys.path))["tracing trial"]
+    check = by_name(check_environment(read_trace, nsys=real_nsys.path))["tracing trial"]
     assert check.status == "ok"
     assert "kernels traced" in check.detail

@@ -12,6 +12,7 @@ from capture_fakes import running, wait_for
 from launchlens.capture import ChildTimeoutError, export_sqlite, record
 from launchlens.capture.trial import TRIAL_RANGES, run_trial
 from launchlens.errors import CaptureError
+from launchlens.trace import read_trace
 
 pytestmark = pytest.mark.nsys
 
@@ -100,5 +101,5 @@ def test_a_broken_report_is_refused(real_nsys, tmp_path):
 
 
 def test_trial(real_nsys):
-    trial = run_trial(real_nsys, python=sys.executable, gpu=False)
+    trial = run_trial(real_nsys, read_trace, python=sys.executable, gpu=False)
     assert (trial.ranges, trial.kernels) == (TRIAL_RANGES, None)

@@ -10,7 +10,8 @@ import pytest
 from capture_fakes import running, wait_for, write_script
 
 from launchlens.capture import ChildTimeoutError, find_nsys, record, run_plain
-from launchlens.capture.process import clean_log, describe_exit, read_output
+from launchlens.capture.logs import clean_log, describe_exit
+from launchlens.capture.process import read_output
 from launchlens.errors import CaptureError
 
 IMPORTER = """#!/bin/sh

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 
 import pytest
 
 from launchlens import capture
-from launchlens.capture import Check
+from launchlens.records.doctor import Check
+from launchlens.trace import read_trace
 
 GOOD = [
     Check("GPU and driver", "ok", "NVIDIA H200, 140 GiB, driver 580.159"),
@@ -24,8 +23,8 @@ def found(monkeypatch):
     """Checks that the machine is to have; records what was asked."""
     checks, asked = list(GOOD), {}
 
-    def check_environment(*, on_check=None, **how):
-        asked.update(how)
+    def check_environment(read_trial, *, on_check=None, **how):
+        asked.update(how, read_trial=read_trial)
         for check in checks:
             if on_check:
                 on_check(check)
@@ -72,18 +71,15 @@ def test_json(cli, found):
 def test_options_reach_the_checks(cli, found, tmp_path):
     _, asked = found
     cli("doctor", "--no-trial", "--nsys", tmp_path / "nsys", "--runs", tmp_path)
-    assert asked == {"trial": False, "nsys": tmp_path / "nsys", "folder": tmp_path}
+    assert asked == {"read_trial": None, "nsys": tmp_path / "nsys", "folder": tmp_path}
     cli("doctor")
-    assert asked["trial"] is True
+    assert asked["read_trial"] is read_trace
 
 
 def test_this_machine_for_real(cli, monkeypatch, tmp_path):
-    smi = tmp_path / "nvidia-smi"
-    smi.write_text("#!/bin/sh\nexit 9\n")
-    smi.chmod(smi.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr("launchlens.capture.doctor.gpu_facts", lambda: None)
     code, out, _ = cli("doctor", "--no-trial", "--nsys", tmp_path / "nowhere")
     assert code == 1
-    assert "fail  GPU and driver: nvidia-smi is missing or sees no GPU" in out
+    assert "fail  GPU and driver: NVML, the driver's library, is missing or sees no GPU" in out
     assert "fail  nsys: " in out
     assert "Not ready to profile: 2 of " in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -22,6 +23,16 @@ needs_nsys = [
     pytest.mark.torch,
     pytest.mark.skipif(profiled.NSYS is None, reason="needs nsys on PATH"),
 ]
+H200 = """
+from types import SimpleNamespace
+NVMLError = OSError
+nvmlInit = nvmlShutdown = lambda: None
+nvmlSystemGetDriverVersion = lambda: "580.159.04"
+nvmlDeviceGetCount = lambda: 1
+nvmlDeviceGetHandleByIndex = lambda index: index
+nvmlDeviceGetName = lambda device: "NVIDIA H200"
+nvmlDeviceGetMemoryInfo = lambda device: SimpleNamespace(total=143771 * 1024**2)
+"""
 CPU = ("profile", "--device", "cpu", "--dtype", "float32", "--isl", "8")
 
 
@@ -376,11 +387,10 @@ class TestModelThatCannotBeBuilt:
 
         if torch.version.cuda is not None:
             pytest.skip("this torch was built for CUDA")
-        smi = tmp_path / "nvidia-smi"
-        smi.write_text('#!/bin/sh\necho "0, NVIDIA H200, 580.159.04, 143771"\n')
-        smi.chmod(0o755)
-        path = f"{tmp_path}:{profiled.environment(home)['PATH']}"
-        sentence = one_sentence(launchlens(home, "profile", "--model", "./tiny-qwen3", PATH=path))
+        (tmp_path / "pynvml.py").write_text(H200)  # stands before NVIDIA's library
+        path = os.pathsep.join([str(tmp_path), profiled.environment(home)["PYTHONPATH"]])
+        done = launchlens(home, "profile", "--model", "./tiny-qwen3", PYTHONPATH=path)
+        sentence = one_sentence(done)
         assert "was built for the CPU only" in sentence
         assert sys.executable in sentence
 
@@ -415,8 +425,8 @@ def test_bad_input_is_one_sentence_before_anything_runs(
     assert not (tmp_path / "launchlens-runs").exists()
 
 
-def test_without_a_gpu_the_model_is_still_checked_first(fails, monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))  # no nvidia-smi
+def test_without_a_gpu_the_model_is_still_checked_first(fails, monkeypatch):
+    monkeypatch.setattr("launchlens.capture.gpu_facts", lambda: None)
     assert "Did you mean" in fails("profile", "--model", "qwen3-0.6bb")
     assert "no NVIDIA GPU answers here" in fails("profile", "--model", "qwen3-0.6b")
     assert "--device cpu" in fails("blockers", "--model", "qwen3-0.6b")

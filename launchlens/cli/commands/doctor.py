@@ -16,7 +16,7 @@ from launchlens.errors import EXIT_CANNOT_ANSWER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.capture import Check
+    from launchlens.records.doctor import Check
 
 _INDENT = 6
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "cyan"}
@@ -39,10 +39,14 @@ def doctor(
     """
     from launchlens.capture import check_environment
     from launchlens.store import runs_root
+    from launchlens.trace import read_trace
 
     live = report_format is ListFormat.terminal
     checks = check_environment(
-        nsys=nsys, folder=runs_root(runs), trial=trial, on_check=_show if live else None
+        read_trace if trial else None,
+        nsys=nsys,
+        folder=runs_root(runs),
+        on_check=_show if live else None,
     )
     write(_summary(checks) if live else _render_json(checks), None)
     if any(check.status == "fail" for check in checks):

@@ -197,7 +197,7 @@ def choose_device(wanted: str) -> str:
 
     if not gpu_facts():
         raise HarnessError(
-            "no NVIDIA GPU answers here (nvidia-smi).",
+            "no NVIDIA GPU answers here (NVML).",
             hint="Run it on a machine with one, or try the pipeline without device figures: "
             "--device cpu.",
         )
