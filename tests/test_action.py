@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-
-yaml = pytest.importorskip("yaml", reason="needs PyYAML")
+import yaml
 
 ROOT = Path(__file__).parents[1]
 TRACES = ROOT / "traces"

@@ -82,4 +82,5 @@ def test_this_machine_for_real(cli, monkeypatch, tmp_path):
     assert code == 1
     assert "fail  GPU and driver: NVML, the driver's library, is missing or sees no GPU" in out
     assert "fail  nsys: " in out
-    assert "Not ready to profile: 2 of " in out
+    failed = sum(line.startswith("fail  ") for line in out.splitlines())  # torch too, where none is
+    assert f"Not ready to profile: {failed} of " in out
