@@ -40,8 +40,8 @@ def render_rows(rows: Sequence[RunRow], *, width: int, color: bool) -> str:
         status = "folder gone" if row.missing else row.status
         commit = _commit(row.git_commit, row.git_dirty)
         ran = ", ".join(variants) or "none"
-        if row.layers_note:  # in a column that stays, however narrow the terminal
-            ran += f" ({row.layers_note.removeprefix('Shortened to ').rstrip('.')})"
+        if row.shortened:  # in a column that stays, however narrow the terminal
+            ran += f" ({row.shortened})"
         cells = (row.id, status, ran, commit, row.model, row.gpu)
         table.add_row(*(plain(cell or "") for cell in cells))
     _keep_whole(table, 0, 1, 3, 4, 5)

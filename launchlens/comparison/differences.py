@@ -38,7 +38,7 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
         ("graph tracing", [g.graph_tracing if g else None for g in groups], False),
         ("nsys", of_trace("nsys_version"), False),
         ("steps", [g.steps if g else None for g in groups], False),
-        ("commit", of_facts("commit"), False),
+        ("commit", of_facts("commit_text"), False),
         (
             "processes and devices",
             [

@@ -13,8 +13,8 @@ Compute = Callable[[SideInput, Group | None, Phase], Stat | None]
 SIDE_FIGURES: dict[str, Compute] = {}
 """Figures of a side that are computed, by name; the others are fields of its facts."""
 
-# Variants that capture nothing, and so spend neither memory nor time on it.
-_NONE = {"graph_memory_bytes": ("eager", "compile"), "capture_ns": ("eager",)}
+_SPENT_BY = {"graph_memory_bytes": "captures", "capture_ns": "prepares"}
+"""Facts that say of a variant whether it spends that at all."""
 
 
 def side_figure(compute: Compute) -> Compute:
@@ -87,8 +87,8 @@ def idle_corrected(side: SideInput, group: Group | None, phase: Phase) -> Stat |
 
 def _fact(side: SideInput, name: str) -> Stat | None:
     value = getattr(side.facts, name)
-    if value is None and side.facts.untraced and side.facts.variant in _NONE.get(name, ()):
-        value = 0
+    if value is None and side.facts.untraced and name in _SPENT_BY:
+        value = 0 if getattr(side.facts, _SPENT_BY[name]) is False else None
     return None if value is None else _point(value, 1)
 
 

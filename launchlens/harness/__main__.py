@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from launchlens.errors import EXIT_CANNOT_ANSWER, EXIT_OK, EXIT_USAGE, HarnessError
-from launchlens.harness.spec import HarnessSpec, write_result
+from launchlens.harness.spec import write_result
+from launchlens.protocol.spec import HarnessSpec
 
 
 def main(arguments: list[str]) -> int:

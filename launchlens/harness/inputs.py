@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from launchlens.harness.spec import HarnessSpec
+    from launchlens.protocol.spec import HarnessSpec
 
 PREFILL = "prefill"
 DECODE = "decode"

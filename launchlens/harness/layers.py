@@ -7,7 +7,7 @@ from typing import Any
 from launchlens.errors import HarnessError
 
 
-def shorten_layers(config: Any, layers: int | None) -> str | None:
+def shorten_layers(config: Any, layers: int | None) -> int | None:
     """Cuts a transformers configuration to its first ``layers`` decoder layers, in place.
 
     Lists with one entry for each layer are cut too. Layers that reuse an earlier layer's keys
@@ -19,7 +19,7 @@ def shorten_layers(config: Any, layers: int | None) -> str | None:
         layers: layers to keep; None keeps all.
 
     Returns:
-        A sentence for the report, or None when nothing was cut.
+        Layers of the whole model, or None when nothing was cut.
 
     Raises:
         HarnessError: the model has fewer layers than asked for.
@@ -37,7 +37,7 @@ def shorten_layers(config: Any, layers: int | None) -> str | None:
     shared = getattr(text, "num_kv_shared_layers", None)
     if shared:
         text.num_kv_shared_layers = _shared_layers(text, layers, shared * layers / total)
-    return f"Shortened to {layers} of {total} layers."
+    return total
 
 
 def _shared_layers(text: Any, layers: int, wanted: float) -> int:

@@ -19,7 +19,7 @@ from launchlens.harness.presets import find_preset, near_presets, unknown_model_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from launchlens.harness.spec import HarnessSpec
+    from launchlens.protocol.spec import HarnessSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,14 @@ def build_model(spec: HarnessSpec, device: str, dtype: str) -> BuiltModel:
     patch = load_patch(spec.patch)
     source = _read_config(spec)
     notes = list(source.notes)
-    layers_note = shorten_layers(source.config, spec.layers)
-    if layers_note:
-        notes.append(layers_note)
+    whole = shorten_layers(source.config, spec.layers)
+    note = None if whole is None else f"Shortened to {spec.layers} of {whole} layers."
+    if note:
+        notes.append(note)
     try:
         if spec.weights == "pretrained":
             module, told = _load(source, device, dtype)
-            notes += told if layers_note is None else []  # layers left out have weights too
+            notes += told if note is None else []  # layers left out have weights too
         else:
             module = _instantiate(spec, source.config, device, dtype)
     except Exception as error:
@@ -74,7 +75,7 @@ def build_model(spec: HarnessSpec, device: str, dtype: str) -> BuiltModel:
     module.requires_grad_(requires_grad=False)
     if patch is not None:
         module = _apply_patch(spec, patch, module)
-    return BuiltModel(module, _facts(spec, module, source, dtype, layers_note), tuple(notes))
+    return BuiltModel(module, _facts(spec, module, source, dtype, note, whole), tuple(notes))
 
 
 def load_patch(path: str | None) -> Callable[[Any], Any] | None:
@@ -228,9 +229,15 @@ def _apply_patch(spec: HarnessSpec, patch: Callable[[Any], Any], module: Any) ->
 
 
 def _facts(
-    spec: HarnessSpec, module: Any, source: _Source, dtype: str, layers_note: str | None
+    spec: HarnessSpec,
+    module: Any,
+    source: _Source,
+    dtype: str,
+    layers_note: str | None,
+    whole: int | None,
 ) -> dict[str, Any]:
     parameters = list(module.parameters())
+    layers = int(module.config.get_text_config(decoder=True).num_hidden_layers)
     return {
         "name": spec.model,
         "source": source.name,
@@ -241,8 +248,9 @@ def _facts(
         "parameter_bytes": sum(item.numel() * item.element_size() for item in parameters),
         "config_digest": config_digest(module.config),
         "dtype": dtype,
-        "layers": int(module.config.get_text_config(decoder=True).num_hidden_layers),
+        "layers": layers,
         "layers_note": layers_note,
+        "model_layers": whole or layers,
         "patch": spec.patch,
     }
 

@@ -30,7 +30,7 @@ from launchlens.harness.variants import Context, find_variant
 if TYPE_CHECKING:
     import numpy as np
 
-    from launchlens.harness.spec import HarnessSpec
+    from launchlens.protocol.spec import HarnessSpec
 
 
 def run_spec(spec: HarnessSpec) -> dict[str, Any]:
@@ -143,8 +143,8 @@ def _save_outputs(
     save_outputs(Path(spec.outputs_path), arrays)
     finite: dict[str, bool] = {}
     for name, array in arrays.items():
-        dtype = name.partition(".")[0]
-        finite[dtype] = finite.get(dtype, True) and bool(np.isfinite(array).all())
+        kind = name.partition(".")[0]
+        finite[kind] = finite.get(kind, True) and bool(np.isfinite(array).all())
     return {"path": spec.outputs_path, "finite": finite, "failures": failures}
 
 

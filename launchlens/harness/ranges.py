@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from launchlens.harness.spec import NVTX_DOMAIN
+from launchlens.protocol.spec import NVTX_DOMAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from launchlens.errors import HarnessError
 from launchlens.harness.device import synchronize
 from launchlens.harness.session import Session, VariantFailedError, open_session
-from launchlens.harness.spec import MIN_REQUEST_REPETITIONS
+from launchlens.protocol.spec import MIN_REQUEST_REPETITIONS
 
 if TYPE_CHECKING:
-    from launchlens.harness.spec import HarnessSpec
+    from launchlens.protocol.spec import HarnessSpec
 
 
 def time_requests(

@@ -10,11 +10,11 @@ from launchlens.errors import HarnessError
 from launchlens.harness.device import reserved_bytes, synchronize
 from launchlens.harness.failures import Failure, describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, StepInputs, make_inputs
-from launchlens.harness.variants import Context, Prepared, Variant, find_variant
+from launchlens.harness.variants import Context, Prepared, Variant, find_variant, list_variants
 from launchlens.harness.variants.eager import Eager
 
 if TYPE_CHECKING:
-    from launchlens.harness.spec import HarnessSpec
+    from launchlens.protocol.spec import HarnessSpec
 
 
 class VariantFailedError(Exception):
@@ -93,9 +93,10 @@ def open_session(
     """
     variant = find_variant(spec.variant)
     if variant.needs_gpu and device != "cuda":
+        without = [known.name for known in list_variants() if not known.needs_gpu]
         raise HarnessError(
             f"The variant {variant.name} captures CUDA graphs and there is no NVIDIA GPU.",
-            hint="eager and compile run on a CPU.",
+            hint=f"{' and '.join(without)} run on a CPU.",
         )
     inputs = make_inputs(spec, model, device, batch=batch)
     _check_forward(spec, model, inputs, device)
@@ -106,7 +107,7 @@ def open_session(
     if inputs.decode is not None:
         _prepare_decode(session, variant, model, pool, spec)
     after = reserved_bytes(device)
-    if before is not None and after is not None and spec.variant != "eager":
+    if before is not None and after is not None and variant.prepares is not False:
         session.graph_memory_bytes = max(0, after - before)
     return session
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from launchlens.harness.device import synchronize
 from launchlens.harness.inputs import DECODE, PREFILL
 from launchlens.harness.ranges import StepRanges, module_ranges
-from launchlens.harness.spec import MIN_TIMED_STEPS
+from launchlens.protocol.spec import MIN_TIMED_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from launchlens.harness.session import Session
-    from launchlens.harness.spec import HarnessSpec
+    from launchlens.protocol.spec import HarnessSpec
 
 Step = tuple[str, "Callable[[], Any]"]
 

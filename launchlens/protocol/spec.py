@@ -17,6 +17,7 @@ MIN_REQUEST_REPETITIONS = 10
 
 Mode = Literal["time", "trace", "attempt", "dispatch"]
 Dtype = Literal["bfloat16", "float16", "float32"]
+Device = Literal["cuda", "cpu"]
 _FromOne = Annotated[int, Field(ge=1)]
 _LIST = Field(strict=False)  # JSON's lists become tuples
 
@@ -68,7 +69,7 @@ class HarnessSpec:
     """Python file executed before the model is built; its ``patch(model)``, if it has one, is
     called afterwards.
     """
-    device: Literal["cuda", "cpu", "auto"] = "auto"
+    device: Device | Literal["auto"] = "auto"
     """Where the model runs."""
     seed: int = 0
     """Seed of weights and input tokens, so that every variant computes the same thing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from launchlens.records.figures import Phase, Stat
@@ -169,10 +169,16 @@ class VariantFacts:
     """Dtype of weights and activations."""
     layers_note: str | None = None
     """Said when the model was shortened."""
+    layers: int | None = None
+    """Layers that it was built with."""
+    model_layers: int | None = None
+    """Layers that the whole model has."""
     notes: tuple[str, ...] = ()
     """What the program that ran it said a reader must know, in sentences."""
     commit: str | None = None
     """Git commit of the working folder."""
+    dirty: bool | None = None
+    """Whether files were changed in it."""
     command: str | None = None
     """Command that ran it."""
     versions: dict[str, str] = field(default_factory=dict)
@@ -199,3 +205,38 @@ class VariantFacts:
     """Time that preparing the variant took: warm-up, capture, compilation."""
     captured_phases: tuple[str, ...] = ()
     """Phases that were captured."""
+    captures: bool | None = None
+    """Whether its steps launch CUDA graphs, so that it spends memory on them."""
+    prepares: bool | None = None
+    """Whether its steps are made ready before they are run, which takes time."""
+
+    @property
+    def shortened(self) -> str | None:
+        """How the model was shortened, in few words; None where it is whole."""
+        return shortened(self.layers_note, self.layers, self.model_layers)
+
+    @property
+    def commit_text(self) -> str | None:
+        """The commit, with a word behind it where files were changed."""
+        return f"{self.commit} (dirty)" if self.commit and self.dirty else self.commit
+
+
+def upgrade_facts(facts: VariantFacts) -> VariantFacts:
+    """Facts as this version keeps them, from those of one that wrote changed files as a word."""
+    if facts.commit is None or facts.dirty is not None:
+        return facts
+    commit, changed, _ = facts.commit.partition(" (dirty)")
+    return replace(facts, commit=commit, dirty=bool(changed))
+
+
+def shortened(note: str | None, layers: int | None, model_layers: int | None) -> str | None:
+    """How a model was shortened, in few words; None where it is whole.
+
+    Args:
+        note: said when the model was shortened; older versions kept it alone.
+        layers: layers that it was built with.
+        model_layers: layers that the whole model has.
+    """
+    if note is None or layers is None or model_layers is None:
+        return note
+    return f"{layers} of {model_layers} layers"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from launchlens.records.figures import Finding
-from launchlens.records.measured import VariantFacts
+from launchlens.records.measured import VariantFacts, shortened
 
 RunStatus = Literal["running", "complete", "incomplete", "failed"]
 VariantStatus = Literal["ok", "failed", "error"]
@@ -103,5 +103,14 @@ class RunRow:
     """Those of them that are not `ok`."""
     layers_note: str | None
     """Said when the model was shortened."""
+    layers: int | None
+    """Layers that it was built with."""
+    model_layers: int | None
+    """Layers that the whole model has."""
     missing: bool
     """Whether the run's folder is gone."""
+
+    @property
+    def shortened(self) -> str | None:
+        """How the model was shortened, in few words; None where it is whole."""
+        return shortened(self.layers_note, self.layers, self.model_layers)

@@ -218,7 +218,7 @@ def _side_facts(side: Side) -> FactsView:
         ("ISL / OSL", None if facts.isl is None else f"{facts.isl} / {facts.osl or '–'}"),
         ("Batch", None if facts.batch is None else str(facts.batch)),
         ("Data type", facts.dtype),
-        ("Commit", facts.commit),
+        ("Commit", facts.commit_text),
         ("Command", facts.command),
         ("Versions", ", ".join(f"{k} {v}" for k, v in facts.versions.items())),
         ("Peak GPU memory", _value(facts.peak_memory_bytes, "bytes")),

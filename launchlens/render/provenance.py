@@ -82,7 +82,7 @@ def _run_facts(sides: Sequence[Side]) -> Facts:
         ("OSL", "osl"),
         ("batch", "batch"),
         ("dtype", "dtype"),
-        ("commit", "commit"),
+        ("commit", "commit_text"),
     ):
         values = [getattr(side.facts, name) for side in sides]
         if any(v is not None for v in values):

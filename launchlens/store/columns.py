@@ -9,6 +9,9 @@ from launchlens.catalogue import GAPS, gap_causes, metrics
 from launchlens.records.figures import Step
 from launchlens.records.measured import Equivalence, RequestFigures, VariantFacts
 
+SHORTENED = ("layers", "model_layers")
+"""Facts of a variant that say how its model was shortened."""
+
 
 @cache
 def record_columns() -> dict[str, dict[str, str]]:
@@ -21,7 +24,8 @@ def record_columns() -> dict[str, dict[str, str]]:
     del steps[GAPS]
     return {
         "steps": steps | {gap_column(cause): "INTEGER" for cause in gap_causes()},
-        "variants": {m.name: facts[m.name] for m in metrics() if m.name in facts},
+        "variants": {m.name: facts[m.name] for m in metrics() if m.name in facts}
+        | {name: facts[name] for name in SHORTENED},
         "requests": _columns(RequestFigures),
         "equivalence": _columns(Equivalence),
     }
@@ -34,7 +38,7 @@ def request_metrics() -> tuple[str, ...]:
 
 def variant_metrics() -> tuple[str, ...]:
     """Metrics that are columns of ``variants``."""
-    return tuple(record_columns()["variants"])
+    return tuple(name for name in record_columns()["variants"] if name not in SHORTENED)
 
 
 def gap_column(cause: str) -> str:

@@ -28,9 +28,11 @@ SELECT r.id, r.created, r.status, r.reason, r.model, r.gpu, r.git_commit, r.git_
         ORDER BY rowid)) AS variants,
        (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
         AND status <> 'ok' ORDER BY rowid)) AS failed,
-       (SELECT layers_note FROM variants WHERE run_id = r.id AND layers_note IS NOT NULL
-        ORDER BY rowid LIMIT 1) AS layers_note
-FROM runs AS r ORDER BY r.created DESC, r.rowid DESC"""
+       v.layers_note, v.layers, v.model_layers
+FROM runs AS r LEFT JOIN (
+    SELECT run_id, layers_note, layers, model_layers, min(rowid) FROM variants
+    WHERE layers_note IS NOT NULL GROUP BY run_id) AS v ON v.run_id = r.id
+ORDER BY r.created DESC, r.rowid DESC"""
 
 
 def list_runs(root: Path) -> tuple[RunRow, ...]:
@@ -175,6 +177,8 @@ def _run_row(root: Path, row: dict[str, Any]) -> RunRow:
         variants=tuple(json.loads(row["variants"])),
         failed=tuple(json.loads(row["failed"])),
         layers_note=row["layers_note"],
+        layers=row["layers"],
+        model_layers=row["model_layers"],
         missing=not (root / row["folder"] / RUN_FILE).is_file(),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from launchlens.catalogue import bound_under
 from launchlens.errors import StoreError, reason_of
 from launchlens.records.figures import Analysis, Finding, Group
-from launchlens.records.measured import VariantFacts
+from launchlens.records.measured import VariantFacts, upgrade_facts
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
 from launchlens.store.paths import is_abandoned
@@ -102,7 +102,7 @@ def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any])
     found: tuple[Finding, ...] = ()
     if "findings" in entry:
         found = read_record(inside(folder, entry["findings"]), tuple[Finding, ...])
-    facts: VariantFacts = read_record(inside(folder, entry["facts"]), VariantFacts)
+    facts = upgrade_facts(read_record(inside(folder, entry["facts"]), VariantFacts))
     return StoredVariant(run_id, name, entry["status"], facts, traces, found)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from launchlens.catalogue import gap_causes
-from launchlens.store.columns import gap_column, record_columns, variant_metrics
+from launchlens.store.columns import gap_column, record_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def variant_row(run_id: str, name: str, status: str, facts: VariantFacts) -> Row
         "command": facts.command,
         "captured_phases": ", ".join(facts.captured_phases) or None,
         "untraced_ns": facts.untraced[0].wall_ns.median if facts.untraced else None,
-        **{name: getattr(facts, name) for name in variant_metrics()},
+        **{name: getattr(facts, name) for name in record_columns()["variants"]},
     }
 
 

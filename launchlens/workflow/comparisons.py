@@ -92,8 +92,13 @@ def read_comparison(path: Path) -> Comparison:
 
 def measured_commits(comparison: Comparison) -> list[str]:
     """Commits at which the candidates were measured, "-dirty" behind those with changed files."""
-    recorded = {side.facts.commit for side in comparison.candidates if side.facts.commit}
-    return sorted({commit.replace(" (dirty)", "-dirty") for commit in recorded})
+    return sorted(
+        {
+            f"{side.facts.commit}-dirty" if side.facts.dirty else side.facts.commit
+            for side in comparison.candidates
+            if side.facts.commit
+        }
+    )
 
 
 def is_same_commit(recorded: str, named: str) -> bool:

@@ -74,23 +74,31 @@ def side_of_variant(variant: StoredVariant, choices: Choices) -> LoadedSide:
         label=variant_label(variant.facts, variant.name, otherwise=variant.run_id),
         analysis=loaded.analysis if loaded else None,
         timing=timed.analysis if timed else None,
-        facts=variant.facts,
+        facts=with_traits(variant.facts),
         findings=variant.findings,
     )
     return LoadedSide(side, loaded)
 
 
+def with_traits(facts: VariantFacts) -> VariantFacts:
+    """The facts with what the program's own variants say of themselves; older runs lack it."""
+    from launchlens.harness.variants import built_in
+
+    variant = built_in(facts.variant)
+    if variant is None or facts.captures is not None:
+        return facts
+    return replace(facts, captures=variant.captures, prepares=variant.prepares)
+
+
 def variant_label(facts: VariantFacts, variant: str, *, otherwise: str) -> str:
     """Name of a variant in reports: its model, whether that was shortened, and the variant."""
-    return f"{model_label(facts.model or otherwise, facts.layers_note)}-{variant}"
+    return f"{model_label(facts.model or otherwise, facts.shortened)}-{variant}"
 
 
-def model_label(model: str, layers_note: str | None) -> str:
+def model_label(model: str, shortened: str | None) -> str:
     """Name of a model in reports: without its owner or folder, and with how it was shortened."""
     name = model.rstrip("/").rpartition("/")[2]
-    if layers_note:
-        name += f" ({layers_note.removeprefix('Shortened to ').rstrip('.')})"
-    return name
+    return f"{name} ({shortened})" if shortened else name
 
 
 def with_blockers(side: LoadedSide) -> LoadedSide:

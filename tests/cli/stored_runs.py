@@ -22,7 +22,7 @@ COMMIT = "abc123def4567890abc123def4567890abc123de"
 FAILURE = Failure("RuntimeError", "Cannot copy between CPU and CUDA", "modeling.py:17", "Use it.")
 
 
-def facts(variant, wall_ns, *, commit=COMMIT[:12], failure=None):
+def facts(variant, wall_ns, *, commit=COMMIT[:12], dirty=False, failure=None):
     return VariantFacts(
         model="qwen3-0.6b",
         variant=variant,
@@ -30,6 +30,7 @@ def facts(variant, wall_ns, *, commit=COMMIT[:12], failure=None):
         batch=1,
         dtype="bfloat16",
         commit=commit,
+        dirty=dirty,
         untraced=()
         if failure
         else (Untraced("prefill", handmade.stat(wall_ns), (wall_ns - 1000, wall_ns + 1000)),),
@@ -63,17 +64,17 @@ def make_run(
         environment=environment,
         now=NOON + timedelta(days=day),
     ) as run:
-        short = commit[:12] + (" (dirty)" if dirty else "")
+        short = {"commit": commit[:12], "dirty": dirty}
         run.record_command("eager: node", ["nsys", "profile", "--trace=cuda,nvtx", "a program"])
         for name, wall, traces in (
             ("eager", eager_ns, {"node": EAGER}),
             ("cudagraph", captured_ns, {"node": NODE, "graph": SPANS}),
         ):
-            run.save_variant(name, "ok", facts(name, wall, commit=short))
+            run.save_variant(name, "ok", facts(name, wall, **short))
             for kind, source in traces.items() if with_traces else ():
                 trace = run.traces / f"{name}.{kind}.sqlite.xz"
                 shutil.copyfile(source, trace)
                 run.save_steps(name, kind, trace, load(trace, Choices()).analysis)
         for name in failed:
-            run.save_variant(name, "failed", facts(name, 0, commit=short, failure=FAILURE))
+            run.save_variant(name, "failed", facts(name, 0, failure=FAILURE, **short))
     return run

@@ -100,4 +100,4 @@ def test_phases_are_counted_apart():
         "m: 8 synchronizing copies in each prefill step, 8 synchronizing copies in each decode "
         "step."
     )
-    assert count_blockers(found)[0] == 8
+    assert count_blockers(found, "likely")[0] == 8

@@ -7,7 +7,7 @@ import pytest
 import stored_runs
 
 from launchlens.comparison import tabulate
-from launchlens.harness.spec import HarnessSpec
+from launchlens.protocol.spec import HarnessSpec
 from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.comparison import SideInput
 from launchlens.records.measured import Failure, Untraced, VariantFacts
@@ -21,6 +21,7 @@ from launchlens.workflow.profiling.plan import make_plan
 from launchlens.workflow.profiling.progress import Progress
 from launchlens.workflow.sides import variant_label
 
+NOTE = "Shortened to 2 of 28 layers."
 OOM = Failure("OutOfMemoryError", "ran out of GPU memory (1 of 80 GiB free)", None, None)
 
 
@@ -115,13 +116,19 @@ def test_what_was_asked_is_kept_without_what_only_children_need():
     [
         ("google/gemma-3n-E2B-it", None, "gemma-3n-E2B-it-eager"),
         ("./my-checkpoint/", None, "my-checkpoint-eager"),
-        ("qwen3-0.6b", "Shortened to 2 of 28 layers.", "qwen3-0.6b (2 of 28 layers)-eager"),
+        ("qwen3-0.6b", NOTE, "qwen3-0.6b (2 of 28 layers)-eager"),
         (None, None, "20261130-k3f-eager"),
     ],
 )
 def test_the_name_of_a_variant(model, note, label):
-    facts = VariantFacts(model=model, layers_note=note)
+    kept = {"layers": 2, "model_layers": 28} if note else {}
+    facts = VariantFacts(model=model, layers_note=note, **kept)
     assert variant_label(facts, "eager", otherwise="20261130-k3f") == label
+
+
+def test_of_an_older_version_the_whole_note_is_shown():
+    facts = VariantFacts(model="m", layers_note=NOTE)
+    assert variant_label(facts, "eager", otherwise="x") == f"m ({NOTE})-eager"
 
 
 class TestFailedCandidate:

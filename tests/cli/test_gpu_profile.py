@@ -13,9 +13,10 @@ from on_gpu import needs_gpu
 from profiled import launchlens, newest_run, one_sentence, query
 from tiny_model import make_checkpoint
 
-from launchlens.harness.variants import BUILT_IN
+from launchlens.harness.variants import list_variants
 
 pytestmark = needs_gpu
+NAMES = [variant.name for variant in list_variants()]
 LAUNCHES = """
     SELECT count(DISTINCT r.correlationId)
     FROM (SELECT e.start, e.end, e.globalTid FROM NVTX_EVENTS e
@@ -164,14 +165,12 @@ class TestGemma3n:
 
 def test_all_variants_of_qwen3(tmp_path):
     pytest.importorskip("breakable_cuda_graphs")
-    arguments = [word for name in BUILT_IN for word in ("--variant", name)]
+    arguments = [word for name in NAMES for word in ("--variant", name)]
     report, _, document = profile(tmp_path, "--model", "qwen3-0.6b", *arguments)
-    assert {n: v["status"] for n, v in document["variants"].items()} == dict.fromkeys(
-        BUILT_IN, "ok"
-    )
-    launches = dict(zip(BUILT_IN, values(report, "launches"), strict=True))
+    assert {n: v["status"] for n, v in document["variants"].items()} == dict.fromkeys(NAMES, "ok")
+    launches = dict(zip(NAMES, values(report, "launches"), strict=True))
     assert launches["cudagraph"] == 1
-    assert all(launches[name] < launches["eager"] for name in BUILT_IN if name != "eager")
+    assert all(launches[name] < launches["eager"] for name in NAMES if name != "eager")
     untraced = values(report, "untraced_ns")
     assert all(ns < untraced[0] for ns in untraced[1:])
 

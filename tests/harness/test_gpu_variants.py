@@ -4,14 +4,14 @@ import pytest
 from on_gpu import needs_gpu, torch
 
 from launchlens.harness.equivalence import compare_outputs
-from launchlens.harness.variants import BUILT_IN
+from launchlens.harness.variants import list_variants
 
 pytestmark = needs_gpu
 QWEN3 = {"model": "qwen3-0.6b", "layers": 2, "device": "cuda", "dtype": "bfloat16", "isl": 25}
 GEMMA3N = {"model": "gemma-3n-E4B", "layers": 2, "device": "cuda", "dtype": "bfloat16", "isl": 25}
 
 
-@pytest.mark.parametrize("variant", list(BUILT_IN))
+@pytest.mark.parametrize("variant", [v.name for v in list_variants()])
 def test_a_variant_computes_what_eager_computes(run_harness, tmp_path, variant):
     if variant == "breakable":
         pytest.importorskip("breakable_cuda_graphs")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from launchlens.harness.session import open_session
-from launchlens.harness.spec import HarnessSpec
+from launchlens.protocol.spec import HarnessSpec
 from launchlens.harness.steps import collect_outputs
 
 torch = pytest.importorskip("torch", reason="needs torch")

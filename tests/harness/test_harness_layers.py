@@ -3,7 +3,7 @@ import pytest
 from launchlens.errors import HarnessError
 from launchlens.harness.models import build_model
 from launchlens.harness.presets import list_presets
-from launchlens.harness.spec import HarnessSpec
+from launchlens.protocol.spec import HarnessSpec
 
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("transformers", reason="needs transformers")

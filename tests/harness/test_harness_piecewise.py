@@ -4,7 +4,7 @@ import pytest
 
 from launchlens.harness.inputs import make_inputs
 from launchlens.harness.models import build_model
-from launchlens.harness.spec import HarnessSpec
+from launchlens.protocol.spec import HarnessSpec
 from launchlens.harness.variants.base import Context
 from launchlens.harness.variants.piecewise import Piecewise
 

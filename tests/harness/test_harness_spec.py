@@ -3,7 +3,8 @@ import json
 import pytest
 
 from launchlens.errors import HarnessError
-from launchlens.harness.spec import HarnessSpec, write_result
+from launchlens.harness.spec import write_result
+from launchlens.protocol.spec import HarnessSpec
 
 MINIMAL = {"model": "gpt2", "result_path": "r.json"}
 

@@ -101,7 +101,7 @@ def blockers(
 
         report = report_blockers(trace, Choices(phase.value, step, skip, whole, nsys))
     else:
-        from launchlens.harness.spec import HarnessSpec
+        from launchlens.protocol.spec import HarnessSpec
         from launchlens.workflow.profiling.plan import check_patch, make_plan
 
         assert model is not None

@@ -18,6 +18,7 @@ from launchlens.cli.options import (
 )
 from launchlens.cli.output import check_output, end_if_broken, write
 from launchlens.errors import UsageError
+from launchlens.harness.variants import default_names, list_variants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,9 +98,10 @@ def profile(
         list[str] | None,
         typer.Option(
             "--variant",
-            help="eager, cudagraph, breakable, piecewise, compile, compile-cudagraph, "
-            "compile-cudagraphs-backend, or module:function. May be given several times; the "
-            "first is the baseline. Default: eager and cudagraph, on a CPU eager alone.",
+            help=f"{', '.join(f'{v.name} ({v.summary})' for v in list_variants())}, or "
+            "module:function. May be given several times; the first is the baseline. Default: "
+            f"{' and '.join(default_names(gpu=True))}, on a CPU "
+            f"{' and '.join(default_names(gpu=False))} alone.",
         ),
     ] = None,
     weights: WeightsOption = Weights.random,
@@ -152,13 +154,13 @@ def profile(
 ) -> None:
     """Run a model's steps under nsys once for each variant, and compare them."""
     from launchlens.cli.reports import render_report
-    from launchlens.harness.spec import HarnessSpec
     from launchlens.limits import (
         ask_for_blockers,
         check_comparison,
         parse_condition,
         require_values,
     )
+    from launchlens.protocol.spec import HarnessSpec
     from launchlens.workflow.profiling.plan import make_plan
     from launchlens.workflow.profiling.run import run_profile
 

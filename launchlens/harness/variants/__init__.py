@@ -1,39 +1,56 @@
-"""The ways a step can be run; one file each, in one table, plus the user's own."""
+"""The ways a step can be run: the files of this folder that have ``VARIANTS``, and the user's own.
+
+What this room says of variants without running them needs no torch.
+"""
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.errors import HarnessError
 from launchlens.harness.variants.base import Context, Prepared, Variant
-from launchlens.harness.variants.breakable import Breakable
-from launchlens.harness.variants.compiled import Compiled
-from launchlens.harness.variants.cudagraph import CudaGraph
-from launchlens.harness.variants.eager import Eager
-from launchlens.harness.variants.piecewise import Piecewise
 from launchlens.harness.variants.plugin import Plugin
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = [
+    "Context",
+    "Prepared",
+    "Variant",
+    "built_in",
+    "default_names",
+    "find_variant",
+    "list_variants",
+    "unknown_variant_hint",
+]
 
-__all__ = ["BUILT_IN", "Context", "Prepared", "Variant", "find_variant"]
 
-BUILT_IN: dict[str, Callable[[], Variant]] = {
-    "eager": Eager,
-    "cudagraph": CudaGraph,
-    "breakable": Breakable,
-    "piecewise": Piecewise,
-    "compile": lambda: Compiled("compile", backend="inductor"),
-    "compile-cudagraph": lambda: Compiled(
-        "compile-cudagraph", backend="inductor", mode="reduce-overhead", graphs=True
-    ),
-    "compile-cudagraphs-backend": lambda: Compiled(
-        "compile-cudagraphs-backend", backend="cudagraphs", graphs=True
-    ),
-}
+@cache
+def list_variants() -> tuple[Variant, ...]:
+    """All variants of the program, in their order."""
+    files = [
+        importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)
+    ]
+    found = [variant for file in files for variant in getattr(file, "VARIANTS", ())]
+    return tuple(sorted(found, key=lambda variant: (variant.order, variant.name)))
+
+
+def default_names(*, gpu: bool) -> tuple[str, ...]:
+    """What runs if no variant is named; without a GPU there is nothing to capture."""
+    return tuple(v.name for v in list_variants() if v.default and (gpu or not v.needs_gpu))
+
+
+def built_in(name: str | None) -> Variant | None:
+    """The program's own variant of that name; None for a user's, which would have to be loaded."""
+    return next((variant for variant in list_variants() if variant.name == name), None)
+
+
+def unknown_variant_hint() -> str:
+    """What can be asked for instead of a variant that does not exist."""
+    names = ", ".join(variant.name for variant in list_variants())
+    return f"Use {names}, or your own as module:function."
 
 
 def find_variant(name: str) -> Variant:
@@ -46,13 +63,13 @@ def find_variant(name: str) -> Variant:
     Raises:
         HarnessError: no such variant, module or function.
     """
-    if name in BUILT_IN:
-        return BUILT_IN[name]()
+    if (variant := built_in(name)) is not None:
+        return variant
     module_name, separator, function_name = name.partition(":")
     if not separator or not module_name or not function_name:
         raise HarnessError(
             f"Variant {name!r} is unknown.",
-            hint=f"Use {', '.join(BUILT_IN)}, or your own as module:function.",
+            hint=unknown_variant_hint(),
         )
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))

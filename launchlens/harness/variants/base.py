@@ -1,9 +1,10 @@
-"""What a variant is: it prepares a step, once for each phase."""
+"""What a variant is: it says what it does, and prepares a step once for each phase."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,20 +48,37 @@ class Prepared:
     pieces: dict[str, int] = field(default_factory=dict)
 
 
-class Variant(Protocol):
-    """One way to run a step.
+class Variant(ABC):
+    """One way to run a step, and all that others need to know of it.
 
-    Attributes:
-        name: as on the command line.
-        needs_gpu: the variant makes no sense on a CPU.
-        replays: Python does not run in a step, so a decode step needs a cache whose lengths
-            are all on the device.
+    A file of this folder that has ``VARIANTS`` adds them to the program. Listing them imports
+    neither torch nor anything else that is heavy, so a file imports that where it prepares.
     """
 
     name: str
-    needs_gpu: bool
-    replays: bool
+    """As on the command line."""
+    summary: str = ""
+    """What it is, in a few words, for the command line's help."""
+    order: int = 100
+    """Place among the others."""
+    default: bool = False
+    """It runs when no variant is named, on a GPU if it needs one."""
+    captures: bool | None = False
+    """Its steps launch CUDA graphs, which spend memory and are worth a whole-graph trace; None:
+    not known before it runs.
+    """
+    prepares: bool | None = True
+    """Making a step ready takes time that a report shows; None: not known."""
+    needs_gpu: bool = False
+    """It makes no sense on a CPU."""
+    compiles: bool = False
+    """torch.compile may be at work."""
+    replays: bool = False
+    """Python does not run in a step, so a decode step needs a cache whose lengths are all on the
+    device.
+    """
 
+    @abstractmethod
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
         """Prepares one phase's step.
 
@@ -73,4 +91,3 @@ class Variant(Protocol):
         Returns:
             The prepared step. Whatever it raises is reported as a failed variant.
         """
-        ...

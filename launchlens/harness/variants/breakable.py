@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.variants.attention import output_like, use_attention
-from launchlens.harness.variants.base import Prepared
+from launchlens.harness.variants.base import Prepared, Variant
 from launchlens.harness.variants.cudagraph import warm_up
 
 if TYPE_CHECKING:
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 ATTENTION = "launchlens_breakable"
 
 
-class Breakable:
+class Breakable(Variant):
     """Uses the breakable-cuda-graphs package."""
 
     name = "breakable"
+    summary = "graphs broken at attention"
+    order = 20
+    captures = True
     needs_gpu = True
     replays = True
 
@@ -76,3 +79,6 @@ def _attention_function() -> Callable[..., Any]:
         return output, None
 
     return attention
+
+
+VARIANTS = (Breakable(),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared
+from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared, Variant
 
 if TYPE_CHECKING:
     from launchlens.harness.variants.base import Context
@@ -12,26 +12,37 @@ if TYPE_CHECKING:
 RECOMPILE_LIMIT = 64
 
 
-class Compiled:
+class Compiled(Variant):
     """torch.compile of the forward call, for one shape.
 
     Args:
         name: as on the command line.
+        summary: what it is, in a few words.
+        order: place among the others.
         backend: torch.compile's backend.
         mode: torch.compile's mode, or None.
         graphs: the backend replays CUDA graphs.
     """
 
-    replays = False  # Dynamo guards on the cache's Python lengths and compiles again.
+    # Not one that replays: Dynamo guards on the cache's Python lengths and compiles again.
+    compiles = True
 
     def __init__(
-        self, name: str, *, backend: str, mode: str | None = None, graphs: bool = False
+        self,
+        name: str,
+        summary: str,
+        order: int,
+        *,
+        backend: str = "inductor",
+        mode: str | None = None,
+        graphs: bool = False,
     ) -> None:
         self.name = name
-        self.needs_gpu = graphs
+        self.summary = summary
+        self.order = order
+        self.captures = self.needs_gpu = graphs
         self._backend = backend
         self._mode = mode
-        self._graphs = graphs
 
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
         """Compiles by running; see :class:`~launchlens.harness.variants.base.Variant`."""
@@ -42,7 +53,7 @@ class Compiled:
         compiled = torch.compile(
             model.forward, backend=self._backend, mode=self._mode, dynamic=False
         )
-        begin = torch.compiler.cudagraph_mark_step_begin if self._graphs else None
+        begin = torch.compiler.cudagraph_mark_step_begin if self.captures else None
 
         def step() -> Any:
             if begin is not None:
@@ -53,7 +64,7 @@ class Compiled:
         for _ in range(CAPTURE_WARMUP_STEPS):
             context.reset()
             step()
-        if self._graphs and _graph_skips() > skips:
+        if self.captures and _graph_skips() > skips:
             return Prepared(step, "compiled, CUDA graphs skipped by torch")
         return Prepared(step, "compiled")
 
@@ -72,3 +83,22 @@ def _graph_skips() -> int:
     from torch._dynamo.utils import counters
 
     return int(counters["inductor"]["cudagraph_skips"])
+
+
+VARIANTS = (
+    Compiled("compile", "torch.compile", 40),
+    Compiled(
+        "compile-cudagraph",
+        "torch.compile, reduce-overhead",
+        50,
+        mode="reduce-overhead",
+        graphs=True,
+    ),
+    Compiled(
+        "compile-cudagraphs-backend",
+        "torch.compile, backend cudagraphs",
+        60,
+        backend="cudagraphs",
+        graphs=True,
+    ),
+)

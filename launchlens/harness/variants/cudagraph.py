@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared
+from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from launchlens.harness.variants.base import Context
 
 
-class CudaGraph:
+class CudaGraph(Variant):
     """Captures the forward call with static inputs and replays it."""
 
     name = "cudagraph"
+    summary = "the step as one CUDA graph"
+    order = 10
+    default = True
+    captures = True
     needs_gpu = True
     replays = True
 
@@ -51,3 +55,6 @@ def warm_up(forward: Callable[[], Any], context: Context) -> None:
             forward()
     torch.cuda.current_stream().wait_stream(stream)
     torch.cuda.synchronize()
+
+
+VARIANTS = (CudaGraph(),)

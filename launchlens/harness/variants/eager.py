@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from launchlens.harness.variants.base import Prepared
+from launchlens.harness.variants.base import Prepared, Variant
 
 if TYPE_CHECKING:
     from launchlens.harness.variants.base import Context
 
 
-class Eager:
+class Eager(Variant):
     """Runs the forward call."""
 
     name = "eager"
-    needs_gpu = False
-    replays = False
+    summary = "the plain forward call"
+    order = 0
+    default = True
+    prepares = False
 
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
         """Prepares nothing; see :class:`~launchlens.harness.variants.base.Variant`."""
@@ -25,3 +27,6 @@ class Eager:
             return model(**inputs).logits
 
         return Prepared(step, "eager")
+
+
+VARIANTS = (Eager(),)

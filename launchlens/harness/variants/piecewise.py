@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from launchlens.harness.variants.attention import output_like, use_attention
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared
+from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared, Variant
 from launchlens.harness.variants.compiled import allow_recompilation
 
 if TYPE_CHECKING:
@@ -27,12 +27,16 @@ _TARGETS = {"launchlens.attend", "launchlens.attend.default"}
 _RUN, _CAPTURE, _SETTLE, _REPLAY = range(4)
 
 
-class Piecewise:
+class Piecewise(Variant):
     """Cuts the traced graph at attention and captures each piece in one memory pool."""
 
+    # Not one that replays: Dynamo guards on the cache's Python lengths and traces again.
     name = "piecewise"
+    summary = "torch.compile's graph cut at attention"
+    order = 30
+    captures = True
     needs_gpu = True
-    replays = False  # Dynamo guards on the cache's Python lengths and traces again.
+    compiles = True
 
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
         """Traces, cuts and captures; see :class:`~launchlens.harness.variants.base.Variant`."""
@@ -228,3 +232,6 @@ def _attention(
         int(getattr(module, "num_key_value_groups", 1)),
     )
     return output, None
+
+
+VARIANTS = (Piecewise(),)

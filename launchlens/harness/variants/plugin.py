@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import HarnessError
-from launchlens.harness.variants.base import Prepared
+from launchlens.harness.variants.base import Prepared, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from launchlens.harness.variants.base import Context
 
 
-class Plugin:
+class Plugin(Variant):
     """Calls the user's function where a built-in variant prepares.
 
     The function gets the model, its keyword arguments and a Context, and returns a callable
     without arguments that runs a step and returns the logits (or a Prepared).
     """
 
-    needs_gpu = False
-    replays = False
+    captures = None
+    prepares = None
+    compiles = True
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.name = name

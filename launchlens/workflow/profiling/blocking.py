@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import HarnessError
 from launchlens.records.blocking import CaptureAttempt, CaptureBlocker
+from launchlens.records.measured import shortened
 from launchlens.workflow.profiling.gather import read_result
 from launchlens.workflow.profiling.plan import Plan, child_command, stem_of
 
 if TYPE_CHECKING:
+    from launchlens.protocol.spec import Mode
     from launchlens.records.figures import Finding
     from launchlens.store import RunFolder
     from launchlens.workflow.load import Loaded
@@ -28,7 +30,7 @@ def try_capture(plan: Plan, run: RunFolder, progress: Progress) -> dict[str, Any
 
     Returns:
         The harness's ``attempt`` object; without a GPU one of ``events`` only. With ``notes``,
-        what the harness says of the model, and its ``layers_note``.
+        what the harness says of the model, and how it was ``shortened``.
 
     Raises:
         HarnessError: the child could not run.
@@ -56,14 +58,16 @@ def try_capture(plan: Plan, run: RunFolder, progress: Progress) -> dict[str, Any
 
 
 def _of_model(result: dict[str, Any]) -> dict[str, Any]:
-    return {"notes": result["notes"], "layers_note": result["model"]["layers_note"]}
+    model = result["model"]
+    cut = shortened(model["layers_note"], model.get("layers"), model.get("model_layers"))
+    return {"notes": result["notes"], "shortened": cut}
 
 
 def _goes_on(attempt: dict[str, Any]) -> bool:
     return "in a new process" in (attempt.get("stopped") or "")
 
 
-def _run(plan: Plan, run: RunFolder, mode: str, patched: tuple[str, ...]) -> dict[str, Any]:
+def _run(plan: Plan, run: RunFolder, mode: Mode, patched: tuple[str, ...]) -> dict[str, Any]:
     from launchlens.capture import describe_exit, last_line, run_plain
 
     stem = stem_of(f"{mode}{plan.suffix}.{len(patched)}")

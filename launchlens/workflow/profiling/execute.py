@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import CaptureError, LaunchlensError, TraceError
+from launchlens.harness.variants.cudagraph import CudaGraph
+from launchlens.harness.variants.eager import Eager
 from launchlens.records.measured import Failure, VariantFacts
 from launchlens.workflow.load import Choices, load
 from launchlens.workflow.profiling.gather import (
@@ -26,21 +28,31 @@ from launchlens.workflow.profiling.progress import Progress
 
 if TYPE_CHECKING:
     from launchlens.capture import Nsys
-    from launchlens.harness.spec import HarnessSpec
+    from launchlens.protocol.spec import HarnessSpec
     from launchlens.store import RunFolder
+
+_HASH = 12  # characters of a commit in reports
 
 
 class Execution:
     """Runs the variants of a plan, one after the other, into a run folder."""
 
     def __init__(
-        self, plan: Plan, run: RunFolder, nsys: Nsys, progress: Progress, commit: str | None
+        self,
+        plan: Plan,
+        run: RunFolder,
+        nsys: Nsys,
+        progress: Progress,
+        environment: Mapping[str, Any],
     ) -> None:
         self._plan = plan
         self._run = run
         self._nsys = nsys
         self._progress = progress
-        self._commit = commit
+        self._commit: dict[str, Any] = {
+            "commit": (environment.get("git_commit") or "")[:_HASH] or None,
+            "dirty": environment.get("git_dirty"),
+        }
         self._versions = {"nsys": nsys.version_text, "launchlens": version("launchlens")}
 
     def run_variants(self) -> list[Outcome]:
@@ -100,7 +112,7 @@ class Execution:
         with self._progress.stage(f"{self._name(variant)}: untraced"):
             result, log = self._run_untraced(variant, spec, 1)
         facts = replace(
-            facts_of(result, command=own_command(), versions=self._versions), commit=self._commit
+            facts_of(result, command=own_command(), versions=self._versions), **self._commit
         )
         self._describe(result)
         status: Status = result["status"]
@@ -141,7 +153,7 @@ class Execution:
         if result and result.get("spec"):
             self._describe(result)
             told = facts_of(result, command=own_command(), versions=self._versions)
-            outcome.facts = replace(told, commit=self._commit, untraced=())
+            outcome.facts = replace(told, untraced=(), **self._commit)
         return outcome
 
     def _name(self, variant: str) -> str:
@@ -150,9 +162,10 @@ class Execution:
     def _explain_failure(self, outcomes: list[Outcome]) -> None:
         """A step that could not be captured as one graph: find out why, from the eager trace."""
         failed = next(
-            (o for o in outcomes if o.status == "failed" and o.facts.variant == "cudagraph"), None
+            (o for o in outcomes if o.status == "failed" and o.facts.variant == CudaGraph.name),
+            None,
         )
-        eager = next((o for o in outcomes if o.facts.variant == "eager" and o.counts), None)
+        eager = next((o for o in outcomes if o.facts.variant == Eager.name and o.counts), None)
         if failed is None or eager is None or eager.counts is None:
             return
         from launchlens.workflow.profiling.blocking import findings_with, try_capture

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from launchlens.harness.variants import built_in
 from launchlens.records.figures import Phase
 from launchlens.records.measured import (
     Equivalence,
@@ -34,6 +35,7 @@ def read_result(path: Path) -> dict[str, Any] | None:
 def facts_of(result: Result, *, command: str, versions: Mapping[str, str]) -> VariantFacts:
     """What the untraced child of a variant found out."""
     spec, model = result["spec"], result.get("model") or {}
+    variant = built_in(spec["variant"])
     environment = result.get("environment") or {}
     known = {
         name: str(environment[name])
@@ -48,6 +50,8 @@ def facts_of(result: Result, *, command: str, versions: Mapping[str, str]) -> Va
         batch=spec["batch"],
         dtype=spec["dtype"],
         layers_note=model.get("layers_note"),
+        layers=model.get("layers"),
+        model_layers=model.get("model_layers"),
         notes=notes_of(result),
         command=command,
         versions={**known, **versions},
@@ -60,6 +64,8 @@ def facts_of(result: Result, *, command: str, versions: Mapping[str, str]) -> Va
         captured_phases=tuple(
             phase for phase, what in (result.get("captured") or {}).items() if what == "captured"
         ),
+        captures=variant.captures if variant else None,
+        prepares=variant.prepares if variant else None,
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from launchlens.harness.variants import built_in
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Finding
 from launchlens.records.measured import VariantFacts
 from launchlens.workflow.load import Loaded
-from launchlens.workflow.profiling.plan import BUILT_IN
 from launchlens.workflow.sides import LoadedSide, variant_label
 
 Status = Literal["ok", "failed", "error"]
@@ -43,7 +43,9 @@ class Outcome:
         A child that was killed says nothing of that, and a user's variant may fail to load.
         """
         told = "mode" in self.result and "model" not in self.result
-        loaded = self.result.get("environment") is not None or self.facts.variant in BUILT_IN
+        loaded = (
+            self.result.get("environment") is not None or built_in(self.facts.variant) is not None
+        )
         return self.status == "error" and told and loaded
 
     @property

@@ -10,20 +10,8 @@ from typing import Any
 
 from launchlens.errors import HarnessError, UsageError
 from launchlens.harness.presets import find_preset, unknown_model_error
-from launchlens.harness.spec import MIN_TIMED_STEPS, HarnessSpec
-
-CAPTURING = (
-    "cudagraph",
-    "breakable",
-    "piecewise",
-    "compile-cudagraph",
-    "compile-cudagraphs-backend",
-)
-"""Built-in variants that launch CUDA graphs: worth a whole-graph trace as well."""
-
-BUILT_IN = ("eager", *CAPTURING[:3], "compile", *CAPTURING[3:])
-DEFAULT_VARIANTS = {"cuda": ("eager", "cudagraph"), "cpu": ("eager",)}
-"""What runs if no variant is named; without a GPU there is nothing to capture."""
+from launchlens.harness.variants import built_in, default_names, unknown_variant_hint
+from launchlens.protocol.spec import MIN_TIMED_STEPS, Device, HarnessSpec
 
 _OF_A_CHILD = {
     "result_path",
@@ -57,7 +45,7 @@ class Plan:
     variants: tuple[str, ...]
     trace_steps: int
     graph_trace: str
-    device: str
+    device: Device
     nsys_args: tuple[str, ...] = ()
     stacks: bool = False
     timeout_s: float = 900.0
@@ -110,9 +98,10 @@ class Plan:
         """Traces to record of a variant: by kind of graph tracing."""
         if self.device == "cpu":
             return ("none",)
-        if variant in CAPTURING or variant not in BUILT_IN:
-            return ("node", "graph") if self.graph_trace == "both" else (self.graph_trace,)
-        return ("node",)
+        known = built_in(variant)
+        if known is not None and known.captures is False:
+            return ("node",)
+        return ("node", "graph") if self.graph_trace == "both" else (self.graph_trace,)
 
     def arguments(self) -> dict[str, Any]:
         """What was asked for, by name, for the run's record."""
@@ -167,11 +156,8 @@ def make_plan(
     check_model(spec.model)
     check_patch(spec.patch)
     for variant in variants:
-        if variant not in BUILT_IN and ":" not in variant:
-            raise UsageError(
-                f"variant {variant!r} is unknown.",
-                hint=f"Use {', '.join(BUILT_IN)}, or your own as module:function.",
-            )
+        if built_in(variant) is None and ":" not in variant:
+            raise UsageError(f"variant {variant!r} is unknown.", hint=unknown_variant_hint())
     if trace_steps < 1:
         raise UsageError("--trace-steps must be at least 1.")
     if spec.steps < MIN_TIMED_STEPS:
@@ -179,13 +165,13 @@ def make_plan(
             f"--steps {spec.steps}: a median of untraced times needs at least {MIN_TIMED_STEPS}."
         )
     where = choose_device(device)
-    chosen = tuple(dict.fromkeys(variants or DEFAULT_VARIANTS[where]))
+    chosen = tuple(dict.fromkeys(variants or default_names(gpu=where == "cuda")))
     return Plan(
         spec, chosen, trace_steps, graph_trace, where, tuple(nsys_args), stacks, timeout_s, rounds
     )
 
 
-def choose_device(wanted: str) -> str:
+def choose_device(wanted: str) -> Device:
     """Choose "cuda" or "cpu"; the CPU only when asked for, since it gives no device figures.
 
     Raises:

@@ -52,7 +52,7 @@ def probe_model(
     from launchlens.workflow.profiling.run import describe_environment, telling_where
 
     found = find_nsys(nsys)
-    environment, commit = describe_environment(found)
+    environment = describe_environment(found)
     progress = Progress(_stages(plan, patch))
     arguments = {"command": "blockers"} | plan.arguments()
     if patch is not None:
@@ -63,13 +63,13 @@ def probe_model(
         ) as run,
         telling_where(run),
     ):
-        before = Execution(plan, run, found, progress, commit)
+        before = Execution(plan, run, found, progress, environment)
         report, eager = _probe(plan, run, before, progress, timed=patch is not None)
         if patch is not None:
             changed = replace(
                 plan, spec=replace(plan.spec, patch=str(patch.absolute())), suffix=_PATCHED
             )
-            after = Execution(changed, run, found, progress, commit)
+            after = Execution(changed, run, found, progress, environment)
             try:
                 patched, eager_patched = _probe(changed, run, after, progress, timed=True)
             except LaunchlensError as error:  # what was found without it is kept
@@ -120,7 +120,7 @@ def _probe(
         )
         found = _operators(attempt)
         notes = tuple(dict.fromkeys((*attempt["notes"], note)))
-        label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
+        label = model_label(plan.spec.model, attempt["shortened"]) + plan.suffix
         return BlockerReport(_SCHEMA, label, ("prefill",), 1, None, found, notes=notes), None
     outcome = execution.run_variant("eager") if timed else execution.trace_variant("eager")
     if outcome.counts is None:
@@ -136,7 +136,7 @@ def _probe(
     found = findings_with(outcome.counts, attempt)
     notes = tuple(dict.fromkeys((*attempt["notes"], *analysis.trace.warnings, *analysis.notes)))
     tried = attempt_record(attempt)
-    label = model_label(plan.spec.model, attempt["layers_note"]) + plan.suffix
+    label = model_label(plan.spec.model, attempt["shortened"]) + plan.suffix
     steps = len(analysis.steps)
     report = BlockerReport(
         _SCHEMA, label, phases, steps, analysis.trace, found, attempt=tried, notes=notes

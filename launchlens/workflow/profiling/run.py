@@ -1,4 +1,4 @@
-"""A whole run of ``launchlens profile``: into its folder, then compared and reported."""
+"""A whole run of ``launchlens profile``: into its folder, then compared."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run_profile(
     from launchlens.workflow.sides import with_blockers
 
     found = find_nsys(nsys)
-    environment, commit = describe_environment(found)
+    environment = describe_environment(found)
     progress = Progress(plan.children)
     with (
         create_run(
@@ -62,7 +62,7 @@ def run_profile(
         ) as run,
         telling_where(run),
     ):
-        outcomes = Execution(plan, run, found, progress, commit).run_variants()
+        outcomes = Execution(plan, run, found, progress, environment).run_variants()
         untraced = _nothing_traced(outcomes)
         if untraced and sum(bool(o.facts.untraced) for o in outcomes) < _COMPARABLE:
             raise untraced
@@ -89,18 +89,17 @@ def telling_where(run: RunFolder) -> Iterator[None]:
         raise
 
 
-def describe_environment(nsys: Nsys) -> tuple[dict[str, Any], str | None]:
-    """What is known before anything runs, for the run's row; and the commit, for reports."""
+def describe_environment(nsys: Nsys) -> dict[str, Any]:
+    """What is known before anything runs, for the run's row and for reports."""
     from launchlens.capture import git_state, gpu_facts
 
     environment: dict[str, Any] = {"nsys": nsys.version_text}
     if gpus := gpu_facts():
         environment |= {"gpu": gpus[0].name, "driver": gpus[0].driver}
     state = git_state(Path.cwd())
-    if state is None or state.commit is None:
-        return environment, None
-    environment |= {"git_commit": state.commit, "git_dirty": state.dirty}
-    return environment, state.commit[:12] + (" (dirty)" if state.dirty else "")
+    if state is not None and state.commit is not None:
+        environment |= {"git_commit": state.commit, "git_dirty": state.dirty}
+    return environment
 
 
 _COMPARABLE = 2  # variants with untraced times
