@@ -87,13 +87,12 @@ def check_environment(
 
 def _check_gpu(gpus: tuple[Gpu, ...] | None) -> Check:
     if gpus is None:
-        return Check(
-            "GPU and driver",
-            "fail",
-            "NVML, the driver's library, is missing or sees no GPU",
+        detail = "NVML, the driver's library, is missing or sees no GPU"
+        remedy = (
             "Traces can be read here; to profile, use a machine with an NVIDIA GPU and its driver "
-            "(in a container: start it with --gpus all).",
+            "(in a container: start it with --gpus all)."
         )
+        return Check("GPU and driver", "fail", detail, remedy)
 
     names = "; ".join(
         f"{gpu.name}, {gpu.memory_bytes / 1024**3:.0f} GiB" if gpu.memory_bytes else gpu.name
@@ -107,28 +106,24 @@ def _check_nsys(nsys: Nsys) -> Check:
     named = ", ".join(f"{other.path} ({other.version_text})" for other in others)
     detail = f"{nsys.version_text} at {nsys.path}" + (f"; also {named}" if named else "")
     if nsys.default_graph_mode_loses_work:
-        return Check(
-            "nsys",
-            "warn",
-            f"{detail}; it exports no graph work when graphs are traced whole",
+        detail += "; it exports no graph work when graphs are traced whole"
+        remedy = (
             "launchlens traces graphs node by node with it; install nsys 2024.1 or newer for "
-            "whole-graph tracing.",
+            "whole-graph tracing."
         )
+        return Check("nsys", "warn", detail, remedy)
     return Check("nsys", "ok", detail)
 
 
 def _check_importer(nsys: Nsys) -> Check:
+    name = "nsys importer"
     if nsys.importer is None:
-        return Check(
-            "nsys importer",
-            "warn",
-            f"no QdstrmImporter beside {nsys.path}",
-            "If the trial below fails, install a full Nsight Systems.",
-        )
+        remedy = "If the trial below fails, install a full Nsight Systems."
+        return Check(name, "warn", f"no QdstrmImporter beside {nsys.path}", remedy)
     if missing := find_missing_libraries(nsys.importer):
         error = explain_missing_libraries(nsys.importer, missing)
-        return Check("nsys importer", "fail", error.message, error.hint or "")
-    return Check("nsys importer", "ok", f"{nsys.importer} starts")
+        return Check(name, "fail", error.message, error.hint or "")
+    return Check(name, "ok", f"{nsys.importer} starts")
 
 
 def _check_perf_events() -> Check:
@@ -139,12 +134,8 @@ def _check_perf_events() -> Check:
         return Check(name, "skip", "this kernel does not tell it")
     if level <= 2 or os.geteuid() == 0:
         return Check(name, "ok", f"{level}: launches are traced at any level, call stacks too")
-    return Check(
-        name,
-        "warn",
-        f"{level}: launches are traced at any level, but call stacks need 2 or less",
-        "Only for call stacks: sudo sysctl kernel.perf_event_paranoid=2.",
-    )
+    detail = f"{level}: launches are traced at any level, but call stacks need 2 or less"
+    return Check(name, "warn", detail, f"Only for call stacks: sudo sysctl {name}=2.")
 
 
 def _check_contention() -> Check:

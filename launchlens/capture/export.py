@@ -57,9 +57,16 @@ def export_sqlite(
             if report.suffix == ".qdstrm":
                 imported = Path(folder, f"{report.stem}.nsys-rep")
                 report = run_importer(nsys.importer, report, imported, timeout_s=timeout_s)
-            blobs = ["--include-blobs=true"] if include_blobs else []
             partial = Path(folder, "export.sqlite")
-            _run_export(report, partial, nsys, blobs, timeout_s)
+            command = ["export", "--type=sqlite", "--force-overwrite=true", f"--output={partial}"]
+            if include_blobs and nsys.offers("--include-blobs"):
+                command.append("--include-blobs=true")
+            said = read_output([nsys.path, *command, report.absolute()], timeout_s=timeout_s)
+            if said.exit_code != 0 or not partial.is_file() or partial.stat().st_size == 0:
+                raise CaptureError(
+                    f"nsys {nsys.version_text} could not export {report}: {said.last_line}",
+                    hint="A report needs an nsys at least as new as the one that recorded it.",
+                )
             return partial.replace(out)
     except OSError as error:
         raise CaptureError(
@@ -72,16 +79,3 @@ def export_command_line(report: Path) -> str:
     """The command that exports a report by hand, to be run where nsys is."""
     target = report.with_suffix(".sqlite")
     return shlex.join(["nsys", "export", "--type", "sqlite", "--output", str(target), str(report)])
-
-
-def _run_export(
-    report: Path, partial: Path, nsys: Nsys, options: list[str], timeout_s: float
-) -> None:
-    arguments = ["export", "--type=sqlite", "--force-overwrite=true", f"--output={partial}"]
-    arguments += [option for option in options if nsys.offers(option.split("=", 1)[0])]
-    said = read_output([nsys.path, *arguments, report.absolute()], timeout_s=timeout_s)
-    if said.exit_code != 0 or not partial.is_file() or partial.stat().st_size == 0:
-        raise CaptureError(
-            f"nsys {nsys.version_text} could not export {report}: {said.last_line}",
-            hint="A report needs an nsys at least as new as the one that recorded it.",
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,15 +136,14 @@ def parse_version(text: str) -> tuple[tuple[int, ...], str] | None:
 
     None when the text is not that of Nsight Systems.
     """
+    from packaging.version import Version
+
     if "nsight systems" not in text.lower():
         return None
-    match = re.search(r"version\s+v?(\d{4}(?:\.\d+)+\S*)", text, re.IGNORECASE) or re.search(
-        r"\b(\d{4}(?:\.\d+)+\S*)", text
-    )
-    if match is None:
-        return (), "unknown"
-    numbers = re.findall(r"\d+", match[1].split("-")[0])
-    return tuple(int(number) for number in numbers[:3]), match[1]
+    number = r"((\d{4}(?:\.\d+)+)\S*)"
+    found = re.search(rf"version\s+v?{number}", text, re.IGNORECASE)
+    found = found or re.search(rf"\b{number}", text)
+    return (Version(found[2]).release[:3], found[1]) if found else ((), "unknown")
 
 
 def _candidates(root: Path, environ: Mapping[str, str]) -> Iterator[list[Path]]:
@@ -181,13 +180,10 @@ def _start(path: Path) -> Nsys | str:
 
 def _with_options(nsys: Nsys) -> Nsys:
     def options(command: str) -> frozenset[str]:
-        return frozenset(
-            re.findall(r"--[a-z][\w-]+", read_output([nsys.path, command, "--help"]).text)
-        )
+        said = read_output([nsys.path, command, "--help"]).text
+        return frozenset(re.findall(r"--[a-z][\w-]+", said))
 
     profile = options("profile")
     if "--output" not in profile:  # not the help: believe nothing of it
         return nsys
-    return Nsys(
-        nsys.path, nsys.version, nsys.version_text, nsys.importer, profile, options("export")
-    )
+    return replace(nsys, profile_options=profile, export_options=options("export"))

@@ -92,10 +92,10 @@ def explain_missing_libraries(importer: Path, libraries: tuple[str, ...]) -> Cap
         remedies.append(f"On Debian or Ubuntu: apt-get install {' '.join(packages)}.")
     if unknown:
         remedies.append(f"Install the package that has {', '.join(unknown)}.")
+    noun, verb = ("library", "is") if len(libraries) == 1 else ("libraries", "are")
     return CaptureError(
-        f"nsys's importer {importer} cannot start: the shared "
-        f"{'library' if len(libraries) == 1 else 'libraries'} {', '.join(libraries)} "
-        f"{'is' if len(libraries) == 1 else 'are'} missing.",
+        f"nsys's importer {importer} cannot start: the shared {noun} {', '.join(libraries)} "
+        f"{verb} missing.",
         hint=" ".join(remedies),
     )
 

@@ -57,50 +57,41 @@ def read_python(python: str) -> Python:
 
 def check_torch(python: Python, gpus: tuple[Gpu, ...] | None) -> Check:
     """Whether torch is there, new enough, and able to use the GPU."""
-    version = python.version("torch")
+    name, version, cuda = "torch and CUDA", python.version("torch"), python.version("cuda")
     if version is None:
         detail = python.error or python.version("torch_error") or "torch is not installed"
-        return Check("torch and CUDA", "fail", detail, f"{INSTALL_PROFILE}.")
-    cuda = python.version("cuda")
+        return Check(name, "fail", detail, f"{INSTALL_PROFILE}.")
     detail = f"torch {version}, built for {f'CUDA {cuda}' if cuda else 'the CPU only'}"
     if _older(version, TORCH_NEEDED):
-        remedy = f"torch {TORCH_NEEDED} is needed: {INSTALL_PROFILE}."
-        return Check("torch and CUDA", "fail", detail, remedy)
+        return Check(name, "fail", detail, f"torch {TORCH_NEEDED} is needed: {INSTALL_PROFILE}.")
     if gpus is None:
-        return Check("torch and CUDA", "warn", f"{detail}; no GPU to run on", "See GPU and driver.")
+        return Check(name, "warn", f"{detail}; no GPU to run on", "See GPU and driver.")
     if not python.facts.get("available"):
-        return Check(
-            "torch and CUDA",
-            "fail",
-            f"{detail}; it cannot use the GPU (driver {gpus[0].driver})",
-            "Install a torch built for a CUDA version that the driver supports.",
-        )
-    return Check("torch and CUDA", "ok", f"{detail}; it can use the GPU")
+        detail += f"; it cannot use the GPU (driver {gpus[0].driver})"
+        remedy = "Install a torch built for a CUDA version that the driver supports."
+        return Check(name, "fail", detail, remedy)
+    return Check(name, "ok", f"{detail}; it can use the GPU")
 
 
 def check_transformers(python: Python) -> Check:
     """Whether transformers is there and new enough."""
-    version = python.version("transformers")
+    name, version = "transformers", python.version("transformers")
     if version is None:
         detail = python.error or "transformers is not installed"
-        return Check("transformers", "fail", detail, f"{INSTALL_PROFILE}.")
+        return Check(name, "fail", detail, f"{INSTALL_PROFILE}.")
     if _older(version, TRANSFORMERS_NEEDED):
         remedy = f"transformers {TRANSFORMERS_NEEDED} is needed: {INSTALL_PROFILE}."
-        return Check("transformers", "fail", f"transformers {version}", remedy)
-    return Check("transformers", "ok", f"transformers {version}")
+        return Check(name, "fail", f"transformers {version}", remedy)
+    return Check(name, "ok", f"transformers {version}")
 
 
 def check_breakable(python: Python) -> Check:
     """Whether the package behind --variant breakable is there."""
-    version = python.version("breakable-cuda-graphs")
+    name, version = "breakable-cuda-graphs", python.version("breakable-cuda-graphs")
     if version is None:
-        return Check(
-            "breakable-cuda-graphs",
-            "warn",
-            python.error or "breakable-cuda-graphs is not installed",
-            "Needed for --variant breakable only: pip install breakable-cuda-graphs.",
-        )
-    return Check("breakable-cuda-graphs", "ok", f"breakable-cuda-graphs {version}")
+        remedy = "Needed for --variant breakable only: pip install breakable-cuda-graphs."
+        return Check(name, "warn", python.error or f"{name} is not installed", remedy)
+    return Check(name, "ok", f"{name} {version}")
 
 
 def _older(version: str, needed: str) -> bool:

@@ -18,7 +18,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from launchlens.errors import CaptureError, reason_of
 
@@ -101,7 +101,8 @@ def run_child(
     mark = os.urandom(16).hex()
     marked = {**(os.environ if env is None else env), MARK: mark}
     words = [str(word) for word in command]
-    with _termination_raises():
+    # SIGTERM and SIGHUP unwind the stack, so that the child is ended too; nohup stays in force.
+    with _handled(_raise_exit, signal.SIGTERM, signal.SIGHUP, default_only=True):
         try:
             child = subprocess.Popen(
                 words,
@@ -153,7 +154,7 @@ def _end_all(child: subprocess.Popen[bytes], mark: str) -> None:
     """Asks everything marked to end, then kills what is left. Ctrl-C again cannot stop it."""
     import psutil
 
-    with _interrupts_ignored():
+    with _handled(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for process in marked_processes(mark):
             with contextlib.suppress(psutil.Error):  # it ended meanwhile
                 process.terminate()
@@ -183,34 +184,18 @@ def _raise_exit(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - a sig
 
 
 @contextlib.contextmanager
-def _termination_raises() -> Iterator[None]:
-    """While a child runs, SIGTERM and SIGHUP unwind the stack, so that the child is ended too.
+def _handled(handler: Any, *numbers: signal.Signals, default_only: bool = False) -> Iterator[None]:
+    """Handles signals this way for a while; ``default_only``: not where a handler is set already.
 
-    Left alone where the program has its own handler, ignores the signal (nohup), or this is not
-    the main thread, the only one that may set handlers.
+    Only the main thread may set handlers; in another one nothing changes.
     """
-    changed = []
+    before = {}
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _raise_exit)
-                changed.append(number)
+        for number in numbers:
+            if not default_only or signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, handler)
     try:
         yield
     finally:
-        for number in changed:
-            signal.signal(number, signal.SIG_DFL)
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -28,6 +28,8 @@ ENVIRONMENT = (
     "git_commit",
     "git_dirty",
 )
+_VARIANT_FACTS = ("isl", "osl", "batch", "dtype", "layers_note", "command")
+_TRACE_FACTS = ("sha256", "nsys_version", "export_schema", "gpu", "driver", "graph_tracing")
 UNTRACED = "untraced"
 UNTRACED_METRIC = "untraced_ns"
 
@@ -68,12 +70,7 @@ def variant_row(run_id: str, name: str, status: str, facts: VariantFacts) -> Row
         "failure_source": failure and failure.source,
         "failure_hint": failure and failure.hint,
         "failure_log": failure and failure.log,
-        "isl": facts.isl,
-        "osl": facts.osl,
-        "batch": facts.batch,
-        "dtype": facts.dtype,
-        "layers_note": facts.layers_note,
-        "command": facts.command,
+        **{name: getattr(facts, name) for name in _VARIANT_FACTS},
         "captured_phases": ", ".join(facts.captured_phases) or None,
         "untraced_ns": facts.untraced[0].wall_ns.median if facts.untraced else None,
         **{name: getattr(facts, name) for name in record_columns()["variants"]},
@@ -104,12 +101,7 @@ def trace_row(key: str, kind: str, file: str, info: TraceInfo) -> Row:
         "variant_id": key,
         "trace_kind": kind,
         "file": file,
-        "sha256": info.sha256,
-        "nsys_version": info.nsys_version,
-        "export_schema": info.export_schema,
-        "gpu": info.gpu,
-        "driver": info.driver,
-        "graph_tracing": info.graph_tracing,
+        **{name: getattr(info, name) for name in _TRACE_FACTS},
     }
 
 

@@ -21,60 +21,30 @@ MIGRATION_SET = "launchlens"
 
 _RUNS = """
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY,
-    created TEXT NOT NULL,
-    finished TEXT,
+    id TEXT PRIMARY KEY, created TEXT NOT NULL, finished TEXT,
     status TEXT NOT NULL CHECK (status IN ('running', 'complete', 'incomplete', 'failed')),
-    reason TEXT,
-    model TEXT,
-    config_digest TEXT,
-    gpu TEXT,
-    driver TEXT,
-    cuda TEXT,
-    torch TEXT,
-    transformers TEXT,
-    nsys TEXT,
-    python TEXT,
-    launchlens TEXT,
-    git_commit TEXT,
-    git_dirty INTEGER,
-    arguments TEXT NOT NULL,
-    folder TEXT NOT NULL
+    reason TEXT, model TEXT, config_digest TEXT, gpu TEXT, driver TEXT, cuda TEXT, torch TEXT,
+    transformers TEXT, nsys TEXT, python TEXT, launchlens TEXT,
+    git_commit TEXT, git_dirty INTEGER,
+    arguments TEXT NOT NULL, folder TEXT NOT NULL
 )"""
 
 _VARIANTS = """
 CREATE TABLE variants (
     id TEXT PRIMARY KEY,
     run_id TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    status TEXT NOT NULL,
-    failure_type TEXT,
-    failure_line TEXT,
-    failure_source TEXT,
-    failure_hint TEXT,
-    failure_log TEXT,
-    isl INTEGER,
-    osl INTEGER,
-    batch INTEGER,
-    dtype TEXT,
-    layers_note TEXT,
-    command TEXT,
-    captured_phases TEXT,
-    untraced_ns INTEGER,
+    name TEXT NOT NULL, status TEXT NOT NULL,
+    failure_type TEXT, failure_line TEXT, failure_source TEXT, failure_hint TEXT, failure_log TEXT,
+    isl INTEGER, osl INTEGER, batch INTEGER, dtype TEXT, layers_note TEXT, command TEXT,
+    captured_phases TEXT, untraced_ns INTEGER,
     UNIQUE (run_id, name)
 )"""
 
 _TRACES = """
 CREATE TABLE traces (
     variant_id TEXT NOT NULL REFERENCES variants(id) ON DELETE CASCADE,
-    trace_kind TEXT NOT NULL,
-    file TEXT NOT NULL,
-    sha256 TEXT,
-    nsys_version TEXT,
-    export_schema TEXT,
-    gpu TEXT,
-    driver TEXT,
-    graph_tracing TEXT,
+    trace_kind TEXT NOT NULL, file TEXT NOT NULL, sha256 TEXT,
+    nsys_version TEXT, export_schema TEXT, gpu TEXT, driver TEXT, graph_tracing TEXT,
     PRIMARY KEY (variant_id, trace_kind)
 )"""
 
@@ -82,9 +52,7 @@ _STEPS = """
 CREATE TABLE steps (
     variant_id TEXT NOT NULL REFERENCES variants(id) ON DELETE CASCADE,
     run_id TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
-    variant TEXT NOT NULL,
-    trace_kind TEXT NOT NULL,
-    row INTEGER NOT NULL,
+    variant TEXT NOT NULL, trace_kind TEXT NOT NULL, row INTEGER NOT NULL,
     PRIMARY KEY (variant_id, trace_kind, row)
 )"""
 
@@ -92,27 +60,16 @@ CREATE TABLE steps (
 _FIGURES = """
 CREATE TABLE figures (
     variant_id TEXT NOT NULL REFERENCES variants(id) ON DELETE CASCADE,
-    trace_kind TEXT NOT NULL,
-    phase TEXT NOT NULL,
-    rank INTEGER NOT NULL,
-    metric TEXT NOT NULL,
-    median REAL,
-    p10 REAL,
-    p90 REAL,
-    p99 REAL,
-    ci_low REAL,
-    ci_high REAL,
-    n INTEGER NOT NULL,
-    unknown INTEGER NOT NULL,
+    trace_kind TEXT NOT NULL, phase TEXT NOT NULL, rank INTEGER NOT NULL, metric TEXT NOT NULL,
+    median REAL, p10 REAL, p90 REAL, p99 REAL, ci_low REAL, ci_high REAL,
+    n INTEGER NOT NULL, unknown INTEGER NOT NULL,
     PRIMARY KEY (variant_id, trace_kind, phase, rank, metric)
 )"""
 
 _REQUESTS = """
 CREATE TABLE requests (
     variant_id TEXT NOT NULL REFERENCES variants(id) ON DELETE CASCADE,
-    isl INTEGER NOT NULL,
-    osl INTEGER NOT NULL,
-    concurrency INTEGER NOT NULL,
+    isl INTEGER NOT NULL, osl INTEGER NOT NULL, concurrency INTEGER NOT NULL,
     PRIMARY KEY (variant_id, isl, osl, concurrency)
 )"""
 
