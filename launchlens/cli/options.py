@@ -36,6 +36,29 @@ class PhaseChoice(StrEnum):
     all = "all"
 
 
+class Weights(StrEnum):
+    """Where weights come from."""
+
+    random = "random"
+    pretrained = "pretrained"
+
+
+class Dtype(StrEnum):
+    """Precision of weights and activations."""
+
+    bfloat16 = "bfloat16"
+    float16 = "float16"
+    float32 = "float32"
+
+
+class DeviceChoice(StrEnum):
+    """Where the model runs."""
+
+    auto = "auto"
+    cuda = "cuda"
+    cpu = "cpu"
+
+
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="terminal, markdown, html, json or csv.")
 ]
@@ -76,4 +99,37 @@ NsysOption = Annotated[
 ]
 RunsOption = Annotated[
     Path | None, typer.Option("--runs", help="Folder of stored runs.", envvar="LAUNCHLENS_RUNS")
+]
+
+ModelOption = Annotated[
+    str, typer.Option("--model", "-m", help="A preset, a Hugging Face hub id, or a local folder.")
+]
+WeightsOption = Annotated[
+    Weights,
+    typer.Option("--weights", help="Random weights of the true architecture, or real ones."),
+]
+TextOnlyOption = Annotated[
+    bool, typer.Option("--text-only", help="Build only the language model of a multimodal one.")
+]
+LayersOption = Annotated[
+    int | None, typer.Option("--layers", min=1, help="Shorten the model to N layers, and say so.")
+]
+IslOption = Annotated[int, typer.Option("--isl", min=1, help="Input tokens of a request.")]
+BatchOption = Annotated[int, typer.Option("--batch", min=1, help="Sequences in a step.")]
+DtypeOption = Annotated[Dtype, typer.Option("--dtype", help="Precision.")]
+PatchOption = Annotated[
+    Path | None,
+    typer.Option("--patch", help="A Python file applied before the model is built."),
+]
+DeviceOption = Annotated[
+    DeviceChoice, typer.Option("--device", help="cpu traces NVTX ranges only.")
+]
+RoundsOption = Annotated[
+    int,
+    typer.Option(
+        "--rounds", min=1, help="Processes in which each variant is timed untraced, in turns."
+    ),
+]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", min=1, help="Seconds for each child process.")
 ]

@@ -7,31 +7,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from launchlens.cli.commands.profile import (
+from launchlens.cli.options import (
     BatchOption,
     DeviceChoice,
     DeviceOption,
     Dtype,
     DtypeOption,
-    IslOption,
-    LayersOption,
-    PatchOption,
-    RoundsOption,
-    RunsOption,
-    TextOnlyOption,
-    Weights,
-    WeightsOption,
-)
-from launchlens.cli.options import (
     FailOnOption,
     Format,
     FormatOption,
+    IslOption,
+    LayersOption,
     NsysOption,
     OutputOption,
+    PatchOption,
     PhaseChoice,
     PhaseOption,
+    RoundsOption,
+    RunsOption,
     SkipOption,
     StepOption,
+    TextOnlyOption,
+    TimeoutOption,
+    Weights,
+    WeightsOption,
     WholeOption,
 )
 from launchlens.cli.output import check_output, end_if_broken, terminal_width, wants_color, write
@@ -64,9 +63,7 @@ def blockers(
     ] = True,
     rounds: RoundsOption = 1,
     device: DeviceOption = DeviceChoice.auto,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=1, help="Seconds for each child process.")
-    ] = 900.0,
+    timeout: TimeoutOption = 900.0,
     phase: PhaseOption = PhaseChoice.all,
     step: StepOption = None,
     skip: SkipOption = 0,

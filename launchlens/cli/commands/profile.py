@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from launchlens.cli.options import (
+    BatchOption,
+    DeviceChoice,
+    DeviceOption,
+    Dtype,
+    DtypeOption,
     FailOnOption,
     Format,
     FormatOption,
+    IslOption,
+    LayersOption,
+    ModelOption,
     NsysOption,
     OutputOption,
+    PatchOption,
+    RoundsOption,
+    RunsOption,
+    TextOnlyOption,
+    TimeoutOption,
     VerboseOption,
+    Weights,
+    WeightsOption,
 )
 from launchlens.cli.output import check_output, end_if_broken, write
 from launchlens.errors import UsageError
@@ -33,63 +47,6 @@ class GraphTraceChoice(StrEnum):
     node = "node"
     graph = "graph"
     both = "both"
-
-
-class Weights(StrEnum):
-    """Where weights come from."""
-
-    random = "random"
-    pretrained = "pretrained"
-
-
-class Dtype(StrEnum):
-    """Precision of weights and activations."""
-
-    bfloat16 = "bfloat16"
-    float16 = "float16"
-    float32 = "float32"
-
-
-class DeviceChoice(StrEnum):
-    """Where the model runs."""
-
-    auto = "auto"
-    cuda = "cuda"
-    cpu = "cpu"
-
-
-ModelOption = Annotated[
-    str, typer.Option("--model", "-m", help="A preset, a Hugging Face hub id, or a local folder.")
-]
-WeightsOption = Annotated[
-    Weights,
-    typer.Option("--weights", help="Random weights of the true architecture, or real ones."),
-]
-TextOnlyOption = Annotated[
-    bool, typer.Option("--text-only", help="Build only the language model of a multimodal one.")
-]
-LayersOption = Annotated[
-    int | None, typer.Option("--layers", min=1, help="Shorten the model to N layers, and say so.")
-]
-IslOption = Annotated[int, typer.Option("--isl", min=1, help="Input tokens of a request.")]
-BatchOption = Annotated[int, typer.Option("--batch", min=1, help="Sequences in a step.")]
-DtypeOption = Annotated[Dtype, typer.Option("--dtype", help="Precision.")]
-PatchOption = Annotated[
-    Path | None,
-    typer.Option("--patch", help="A Python file applied before the model is built."),
-]
-DeviceOption = Annotated[
-    DeviceChoice, typer.Option("--device", help="cpu traces NVTX ranges only.")
-]
-RoundsOption = Annotated[
-    int,
-    typer.Option(
-        "--rounds", min=1, help="Processes in which each variant is timed untraced, in turns."
-    ),
-]
-RunsOption = Annotated[
-    Path | None, typer.Option("--runs", help="Folder of stored runs.", envvar="LAUNCHLENS_RUNS")
-]
 
 
 def profile(
@@ -142,9 +99,7 @@ def profile(
     ] = False,
     device: DeviceOption = DeviceChoice.auto,
     seed: Annotated[int, typer.Option("--seed", help="Seed of weights and inputs.")] = 0,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=1, help="Seconds for each child process.")
-    ] = 900.0,
+    timeout: TimeoutOption = 900.0,
     nsys: NsysOption = None,
     runs: RunsOption = None,
     report_format: FormatOption = Format.terminal,
