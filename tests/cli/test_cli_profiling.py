@@ -7,8 +7,8 @@ import pytest
 import stored_runs
 
 from launchlens.comparison import tabulate
-from launchlens.protocol.spec import HarnessSpec
 from launchlens.limits import check_comparison, parse_condition
+from launchlens.protocol.spec import HarnessSpec
 from launchlens.records.comparison import SideInput
 from launchlens.records.measured import Failure, Untraced, VariantFacts
 from launchlens.render.format import sentences
