@@ -76,7 +76,7 @@ def check_output(output: Path | None) -> None:
         reason = f"there is no folder {folder}"
     elif not os.access(output if output.exists() else folder, os.W_OK):
         reason = "permission denied"
-    elif output.is_file() and _is_trace(output):
+    elif _is_trace(output):
         reason = "it is a trace"
     if reason:
         raise LaunchlensError(
@@ -100,7 +100,7 @@ def save(data: bytes, path: Path, *, option: str) -> None:
         sys.stdout.flush()
         return
     try:
-        if path.is_file() and _is_trace(path):
+        if _is_trace(path):
             raise LaunchlensError(
                 f"{path} is a trace, and a report would replace it.",
                 hint=f"Choose another {option}.",
@@ -114,9 +114,6 @@ def save(data: bytes, path: Path, *, option: str) -> None:
 
 
 def _is_trace(path: Path) -> bool:
-    """Whether a file looks like an export, plain or compressed, or an nsys report."""
-    from launchlens.trace.source import COMPRESSED_MAGICS, REPORT_SUFFIXES, SQLITE_MAGIC
+    from launchlens.trace import is_trace
 
-    with path.open("rb") as file:
-        head = file.read(16)
-    return path.suffix in REPORT_SUFFIXES or head.startswith((SQLITE_MAGIC, *COMPRESSED_MAGICS))
+    return path.is_file() and is_trace(path)

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from launchlens.records.columns import Trace
 from launchlens.records.figures import GraphTracing
+from launchlens.records.recorder import Need
 
-NO_API = (
-    "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used. "
-    "Record it with nsys profile -t cuda,nvtx on a machine with a GPU."
-)
+NO_API = "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used."
 HIDDEN = (
     "{n} of {g} graph launches have neither node rows nor a whole-graph row, so what they ran is "
-    "not in the trace (nsys {version} exports no graph work in its default mode). Record it again "
-    "with --cuda-graph-trace=node, or with a newer nsys (2025.3 exports it)."
+    "not in the trace{why}."
 )
-SPANS = (
-    "graphs are traced as whole spans, which hide their kernels. For counts of operations "
-    "record with --cuda-graph-trace=node."
-)
+SPANS = "graphs are traced as whole spans, which hide their kernels."
 MIXED = (
     "the step has graphs traced as nodes and graphs traced as whole spans, so operations "
-    "cannot be counted. Record it with one setting of --cuda-graph-trace."
+    "cannot be counted."
 )
 NO_OPS = (
     "none of the step's {n} launches has a GPU row: kernels were not exported, or events were "
-    "dropped. Record it again with nsys profile -t cuda,nvtx."
+    "dropped."
 )
 NO_KERNELS = (
     "none of the step's {n} kernel launches has a kernel row, though other work has its rows: "
-    "kernels were not exported, or events were dropped. Record it again with nsys profile "
-    "-t cuda,nvtx."
+    "kernels were not exported, or events were dropped."
 )
 UNPLACED = (
     "GPU operations (whole graphs) carry no device id although their process uses several "
-    "devices, so what kept which device busy is not in the trace. Record it again with "
-    "--cuda-graph-trace=node."
+    "devices, so what kept which device busy is not in the trace."
 )
 NO_WORK = "the step submitted no GPU work from its thread."
 
@@ -58,16 +50,29 @@ def unknown_reason(
         lost: whether none of its kernel launches has a kernel row.
         has_window: whether its window on the device is known.
     """
+    recorder = trace.recorder
+    reason, need = NO_WORK, None
     if not trace.has_api:
-        return NO_API
-    if tracing == "missing":
-        version = trace.info.nsys_version or "of this version"
-        return HIDDEN.format(n=host["hidden"], g=host["graph"], version=version)
-    if host["unplaced"]:
-        return UNPLACED
-    if not has_device:
+        reason, need = NO_API, Need.CALLS
+    elif tracing == "missing":
+        why = recorder.because(Need.GRAPH_WORK)
+        reason = HIDDEN.format(n=host["hidden"], g=host["graph"], why=why)
+        need = Need.GRAPH_WORK
+    elif host["unplaced"]:
+        reason, need = UNPLACED, Need.GRAPH_DEVICES
+    elif not has_device:
         launches = host["kernel"] + host["graph"] + host["memcpy"] + host["memset"]
-        return NO_OPS.format(n=launches) if launches else NO_WORK
-    if lost:
-        return NO_KERNELS.format(n=host["kernel"])
-    return {"graph": SPANS, "mixed": MIXED}.get(tracing) if has_window else UNPLACED
+        if launches:
+            reason, need = NO_OPS.format(n=launches), Need.EVENTS
+    elif lost:
+        reason, need = NO_KERNELS.format(n=host["kernel"]), Need.EVENTS
+    elif not has_window:
+        reason, need = UNPLACED, Need.GRAPH_DEVICES
+    elif tracing == "graph":
+        reason, need = SPANS, Need.GRAPH_NODES
+    elif tracing == "mixed":
+        reason, need = MIXED, Need.ONE_GRAPH_TRACING
+    else:
+        return None
+    remedy = recorder.advise(need) if need else None
+    return f"{reason} {remedy}" if remedy else reason

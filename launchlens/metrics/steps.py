@@ -13,6 +13,7 @@ from launchlens.errors import StepNotFoundError
 from launchlens.metrics.engines import PATTERNS, StepPattern, user_pattern
 from launchlens.records.columns import RangeTable, Trace
 from launchlens.records.figures import Phase
+from launchlens.records.recorder import Need
 
 _SHOWN_RANGES = 10
 
@@ -133,7 +134,7 @@ def _whole_windows(trace: Trace) -> list[StepRange]:
     if not found:
         raise StepNotFoundError(
             f"{trace.info.file} holds no CUDA API calls, so there is no window to read.",
-            hint="Record it again with nsys profile -t cuda,nvtx.",
+            hint=trace.recorder.advise(Need.EVENTS),
         )
     return found
 
@@ -155,8 +156,6 @@ def _shortened(text: str, limit: int = 80) -> str:
 
 def _how_to_name(trace: Trace) -> str:
     if trace.ranges.start_ns.size == 0:
-        return (
-            "Read it as one window with --whole, or record it again with nsys profile "
-            "-t cuda,nvtx and a range around each forward step."
-        )
+        remedy = trace.recorder.remedies.get(Need.RANGES)
+        return "Read it as one window with --whole" + (f", or {remedy}." if remedy else ".")
     return "Name the step with --step REGEX, or read the trace as one window with --whole."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.records.figures import TraceInfo
+from launchlens.records.recorder import Recorder
 
 IntColumn = npt.NDArray[np.int64]
 SmallColumn = npt.NDArray[np.int32]
@@ -40,10 +41,11 @@ class CopyDirection(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApiTable:
-    """Calls of the CUDA API (CUPTI_ACTIVITY_KIND_RUNTIME), sorted by thread, then start.
+    """Calls of the CUDA API, sorted by thread, then start.
 
-    All columns have shape (calls,). ``name`` indexes ``names`` (spelled as in the export, with
-    version suffix); ``process`` and ``thread`` index `Trace.processes` and `Trace.threads`.
+    All columns have shape (calls,). ``name`` indexes ``names`` (spelled as in the trace,
+    with version suffix); ``process`` and ``thread`` index `Trace.processes` and `Trace.threads`.
+    ``callchain_id`` is `ChainRow.chain_id` of the call's stack, 0 or -1 without.
     """
 
     start_ns: IntColumn
@@ -58,7 +60,7 @@ class ApiTable:
 
 @dataclass(frozen=True, slots=True)
 class OpTable:
-    """GPU operations (tables KERNEL, MEMCPY, MEMSET, GRAPH_TRACE), sorted by start.
+    """GPU operations of every `OpKind`, sorted by start.
 
     All columns have shape (operations,). ``device`` indexes `Trace.devices`. ``name`` indexes
     `Trace.strings` for kernels and is -1 otherwise. ``is_node`` is true for rows with a graph
@@ -139,19 +141,25 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A GPU as one process numbers it. ``gpu`` tells the physical GPU apart from others."""
+    """A GPU as one process numbers it."""
 
     process: int
+    """Index of the process."""
     device_id: int
+    """The process's number for it."""
     gpu: int
+    """Tells the physical GPU apart from others."""
     name: str | None = None
+    """The GPU's name."""
+    default_streams: tuple[int, ...] = ()
+    """Streams that are the default one of a context on it; empty where the trace does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One nsys export in columns: what every figure is computed from.
+    """One trace in columns: what every figure is computed from.
 
-    ``has_api`` tells whether the export has a table of API calls at all: nsys writes no table
+    ``has_api`` tells whether the trace has a table of API calls at all: nsys writes no table
     without events, so its absence alone does not say that nothing was called.
     """
 
@@ -165,3 +173,5 @@ class Trace:
     devices: tuple[Device, ...]
     strings: tuple[str, ...]
     has_api: bool
+    recorder: Recorder = field(default_factory=Recorder)
+    """How to record what the trace lacks."""

@@ -71,6 +71,8 @@ class TraceInfo:
     """Errors and warnings of nsys about the recording."""
     warnings: tuple[str, ...] = ()
     """What launchlens noticed about the trace, in sentences."""
+    format: str = "nsys"
+    """Format of the trace, which is that of the program that recorded it."""
 
 
 @dataclass(frozen=True, slots=True)

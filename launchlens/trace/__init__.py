@@ -1,5 +1,25 @@
-"""Reading nsys exports: SQLite in, columns out. Owner of every SQL statement on a trace."""
+"""The door for traces: finds which format a file has, reads it, hands out a `Trace` of columns."""
 
-from launchlens.trace.reader import read_trace, trace_label
+from launchlens.trace.door import (
+    find_secrets,
+    is_report,
+    is_trace,
+    known_suffixes,
+    read_report,
+    read_stacks,
+    read_trace,
+    scrub_trace,
+    trace_label,
+)
 
-__all__ = ["read_trace", "trace_label"]
+__all__ = [
+    "find_secrets",
+    "is_report",
+    "is_trace",
+    "known_suffixes",
+    "read_report",
+    "read_stacks",
+    "read_trace",
+    "scrub_trace",
+    "trace_label",
+]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from launchlens.errors import TraceError
 from launchlens.records.blocking import SEARCHED, BlockerReport
+from launchlens.records.recorder import Need
 from launchlens.workflow.load import Choices, Loaded, load
 
 if TYPE_CHECKING:
@@ -24,11 +25,21 @@ _WITH_STACKS = (
 def find_blockers_of(loaded: Loaded) -> tuple[Finding, ...]:
     """What blocks the capture of a trace's steps, with source lines where it has call stacks."""
     from launchlens.blockers import find_blockers
-    from launchlens.trace.stacks import read_stacks
+    from launchlens.trace import read_stacks
 
     has_stacks = loaded.file is not None and bool((loaded.trace.api.callchain_id >= 0).any())
     stacks = read_stacks(loaded.file) if loaded.file is not None and has_stacks else None
     return find_blockers(loaded.trace, loaded.analysis.steps, stacks=stacks)
+
+
+def _or_without_gpu(remedy: str | None) -> str:
+    """What to do about a trace without calls: ``remedy``, or what needs no trace."""
+    other = (
+        "list the operators that copy or wait without one: launchlens blockers --model MODEL "
+        "--device cpu."
+    )
+    hint = f"{remedy}, or {other}" if remedy else other
+    return hint[0].upper() + hint[1:]
 
 
 def mark_searched(report: Report) -> Report:
@@ -56,9 +67,7 @@ def report_blockers(path: Path, choices: Choices) -> BlockerReport:
     if not analysis.trace.api_calls:
         raise TraceError(
             f"{path.name}: the trace has no CUDA API calls, in which blockers show.",
-            hint="Record it with nsys profile -t cuda,nvtx on a machine with a GPU, or list the "
-            "operators that copy or wait without one: launchlens blockers --model MODEL "
-            "--device cpu.",
+            hint=_or_without_gpu(loaded.trace.recorder.remedies.get(Need.CALLS)),
         )
     found = find_blockers_of(loaded)
     return BlockerReport(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,12 +37,12 @@ class Loaded:
 
 
 def load(path: Path, choices: Choices) -> Loaded:
-    """Read a trace and compute its figures; an nsys report is exported first."""
+    """Read a trace and compute its figures; a recorder's report is exported first."""
     from launchlens.metrics import summarize_measured
-    from launchlens.trace import read_trace
+    from launchlens.trace import is_report, read_report, read_trace
 
     exported = is_report(path) and path.is_file()
-    trace = _read_report(path, choices.nsys) if exported else read_trace(path)
+    trace = read_report(path, tool=choices.nsys) if exported else read_trace(path)
     analysis, measured = summarize_measured(
         trace,
         phase=choices.phase,  # type: ignore[arg-type]
@@ -52,31 +51,3 @@ def load(path: Path, choices: Choices) -> Loaded:
         whole=choices.whole,
     )
     return Loaded(trace, analysis, measured, None if exported else path)
-
-
-def is_report(path: Path) -> bool:
-    """Whether the name is one of an nsys report, which is exported before it is read."""
-    from launchlens.trace.source import REPORT_SUFFIXES
-
-    return path.suffix in REPORT_SUFFIXES
-
-
-def _read_report(path: Path, nsys: Path | None) -> Trace:
-    """Export a .nsys-rep into a temporary folder and read it; the report stays as it is."""
-    from dataclasses import replace
-
-    from launchlens.capture import export_sqlite, find_nsys
-    from launchlens.errors import CaptureError
-    from launchlens.trace import read_trace, trace_label
-
-    try:
-        found = find_nsys(nsys)
-    except CaptureError:
-        if nsys is not None:
-            raise
-        found = None
-    with tempfile.TemporaryDirectory(prefix="launchlens-") as folder:
-        exported = export_sqlite(path, Path(folder) / "trace.sqlite", found)
-        trace = read_trace(exported)
-    info = replace(trace.info, file=path.name, label=trace_label(path))
-    return replace(trace, info=info)

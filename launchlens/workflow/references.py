@@ -11,7 +11,6 @@ from launchlens.errors import StoreError, TraceError
 if TYPE_CHECKING:
     from launchlens.records.stored import StoredRun, StoredVariant
 
-_EXPORTS = (".sqlite", ".gz", ".xz", ".zst")
 _MOST = 3
 
 
@@ -94,9 +93,9 @@ def _neither(reference: str, name: str, root: Path) -> TraceError:
 
 def _near_files(reference: str) -> list[str]:
     """Traces beside the missing one whose names are like it."""
-    from launchlens.trace.source import REPORT_SUFFIXES
+    from launchlens.trace import known_suffixes
 
-    path, suffixes = Path(reference), (*_EXPORTS, *REPORT_SUFFIXES)
+    path, suffixes = Path(reference), known_suffixes()
     try:
         names = [item.name for item in path.parent.iterdir() if item.name.endswith(suffixes)]
     except OSError:

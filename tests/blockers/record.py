@@ -70,14 +70,16 @@ UNNEEDED = (
 
 
 def load_scrub():
-    """`launchlens.trace.scrub` without the package's heavy imports, which may be missing here."""
-    for name in ("launchlens", "launchlens.trace"):
-        package = types.ModuleType(name)
-        package.__path__ = [str(ROOT / name.replace(".", "/"))]
-        sys.modules[name] = package
-    from launchlens.trace import scrub
+    """What scrubs traces; none of it needs the package's heavy imports, which may be missing."""
+    sys.path.insert(0, str(ROOT))
+    from launchlens import trace
+    from launchlens.trace.formats.nsys.private import strip_folders
 
-    return scrub
+    return types.SimpleNamespace(
+        scrub_trace=trace.scrub_trace,
+        find_secrets=trace.find_secrets,
+        strip_folders=strip_folders,
+    )
 
 
 def find_nsys():

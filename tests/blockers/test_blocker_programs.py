@@ -15,9 +15,7 @@ from record import WITH_STACKS
 from launchlens.blockers import RULES, find_blockers
 from launchlens.blockers.confirm import source_lines
 from launchlens.metrics import summarize
-from launchlens.trace import read_trace
-from launchlens.trace.scrub import find_secrets
-from launchlens.trace.stacks import read_stacks
+from launchlens.trace import find_secrets, read_stacks, read_trace
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"

@@ -9,8 +9,8 @@ import pytest
 
 from launchlens.errors import TraceError
 from launchlens.metrics import summarize
-from launchlens.trace import read_trace
-from launchlens.trace.scrub import find_secrets, scrub_trace, strip_folders
+from launchlens.trace import find_secrets, read_trace, scrub_trace
+from launchlens.trace.formats.nsys.private import strip_folders
 
 TRACES = Path(__file__).parents[2] / "traces"
 SECRET = "wandering-otter-31"

@@ -14,11 +14,10 @@ import pytest
 
 from launchlens.errors import TraceError
 from launchlens.records.stacks import ChainRow, Stacks
-from launchlens.trace.frames import decode_frames
-from launchlens.trace.layouts import EntryRow, Layouts, SchemaRow, read_layouts
-from launchlens.trace.payload import decode_payload, survey_payload
-from launchlens.trace.scrub import find_secrets, scrub_trace
-from launchlens.trace.stacks import read_stacks
+from launchlens.trace import find_secrets, read_stacks, scrub_trace
+from launchlens.trace.formats.nsys.frames import decode_frames
+from launchlens.trace.formats.nsys.layouts import EntryRow, Layouts, SchemaRow, read_layouts
+from launchlens.trace.formats.nsys.payload import decode_payload, survey_payload
 
 RECORDED = Path(__file__).parent / "recorded"
 DOMAIN, FRAME, STACK, STATE = 3, 1 << 24, (1 << 32) + 5, (1 << 32) + 4

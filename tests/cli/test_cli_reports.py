@@ -326,14 +326,14 @@ def spoilt(folder, kind):
 
 KINDS = {
     "truncated": "truncated",
-    "encrypted": "not an SQLite file",
+    "encrypted": "not a trace in a format",
     "empty": "is empty",
     "missing": "no such file",
     "half-written": "half-written",
     "newer": "7.0.0",
     "damaged": "damaged",
     "folder": "is a folder",
-    "other": "not an nsys export",
+    "other": "not a trace in a format",
 }
 
 

@@ -56,5 +56,5 @@ def test_an_existing_file_is_kept(tmp_path):
 def test_what_is_no_trace_is_refused(tmp_path):
     done = run("scrub", __file__, tmp_path / "out.sqlite")
     assert done.returncode == 1
-    assert "not an SQLite file" in done.stderr
+    assert "not a trace in a format" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -64,7 +64,7 @@ def test_an_encrypted_file(tmp_path, size):
 def test_a_text_file(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("steps: 5\n")
-    assert "not an SQLite file" in refused(path)
+    assert "a format that launchlens reads (Nsight Systems)" in refused(path)
 
 
 @pytest.mark.parametrize("part", [16, 50, 100, 512, 0.5, 0.99, -1])
@@ -80,9 +80,8 @@ def test_sqlite_without_nsyss_tables(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute('CREATE TABLE "bookmarks \x1b[31m" (url TEXT)')
     said = refused(path)
-    assert "not an nsys export" in said
-    assert "bookmarks" in said
-    assert "\x1b" not in said
+    assert "not a trace in a format" in said
+    assert "bookmarks" not in said
 
 
 def test_sqlite_without_any_table(tmp_path):
@@ -90,7 +89,7 @@ def test_sqlite_without_any_table(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE x (y)")
         db.execute("DROP TABLE x")
-    assert "none of nsys's tables" in refused(path)
+    assert "not a trace in a format" in refused(path)
 
 
 @pytest.mark.parametrize("suffix", ["-journal", "-wal"])
@@ -188,7 +187,7 @@ def test_damaged_compression(good, kind):
 def test_compressed_something_else(tmp_path, kind):
     path = tmp_path / f"text.{kind}"
     path.write_bytes(PACKERS[kind](b"not a trace" * 50))
-    assert "not an SQLite file" in refused(path)
+    assert "not a trace in a format" in refused(path)
 
 
 @pytest.mark.parametrize("kind", PACKERS)

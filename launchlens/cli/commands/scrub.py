@@ -22,7 +22,7 @@ def scrub(
     """
     if out.exists() and (not force or out.samefile(trace)):
         raise UsageError(f"{out} exists already.", hint="Choose another name, or give --force.")
-    from launchlens.trace.scrub import find_secrets, scrub_trace
+    from launchlens.trace import find_secrets, scrub_trace
 
     plain = out.with_suffix("") if out.suffix == ".xz" else out
     plain = plain.with_name(f".{plain.name}.part")

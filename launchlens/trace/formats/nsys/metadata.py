@@ -13,8 +13,8 @@ from pathlib import Path
 
 from launchlens.errors import TraceError
 from launchlens.records.figures import Diagnostic
-from launchlens.trace.schema import Schema
-from launchlens.trace.source import connect_read_only
+from launchlens.trace.formats.nsys.schema import CONTEXTS, Schema
+from launchlens.trace.formats.nsys.source import EXPORT_HINT, connect_read_only
 
 _SEVERITIES = {2: "warning", 3: "error"}  # fallback for ENUM_DIAGNOSTIC_SEVERITY_LEVEL
 
@@ -33,6 +33,7 @@ class Facts:
     process_names: dict[int, str]
     gpu_of: dict[tuple[int, int], int]
     mem_kinds: dict[int, str]
+    default_streams: dict[tuple[int, int], tuple[int, ...]]
 
 
 def read_facts(path: Path, schema: Schema, *, named: Path) -> Facts:
@@ -48,7 +49,7 @@ def read_facts(path: Path, schema: Schema, *, named: Path) -> Facts:
     except sqlite3.DatabaseError as error:
         raise TraceError(
             f"{named} is a damaged SQLite file: {error}.",
-            hint="Export the report again: nsys export --type sqlite REPORT.nsys-rep.",
+            hint=EXPORT_HINT,
         ) from error
     finally:
         db.close()
@@ -82,7 +83,19 @@ def _facts(db: sqlite3.Connection, schema: Schema) -> Facts:
         {_int(p): str(n) for p, n in rows("PROCESSES", "globalPid", "name")},
         gpu_of,
         kinds,
+        _default_streams(rows(CONTEXTS, "processId", "deviceId", "nullStreamId")),
     )
+
+
+def _default_streams(
+    contexts: list[tuple[object, ...]],
+) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Null streams of the contexts of each (pid, device)."""
+    found: dict[tuple[int, int], set[int]] = {}
+    for pid, device, stream in contexts:
+        if isinstance(stream, int):
+            found.setdefault((_int(pid), _int(device)), set()).add(stream)
+    return {key: tuple(sorted(streams)) for key, streams in found.items()}
 
 
 def _diagnostics(events: list[tuple[object, ...]], rows: object) -> tuple[Diagnostic, ...]:

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from launchlens.errors import TraceError
-from launchlens.trace.layouts import as_bytes, read_layouts
-from launchlens.trace.payload import survey_payload
-from launchlens.trace.source import connect_read_only, open_source
+from launchlens.trace.format import TraceFile
+from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts
+from launchlens.trace.formats.nsys.payload import survey_payload
+from launchlens.trace.formats.nsys.private import clean_value, columns_of
+from launchlens.trace.formats.nsys.source import check_header, connect_read_only
 
 # Facts about the machine that figures and their provenance need; all other rows are removed.
 _KEPT_SYSTEM_NAMES = (
@@ -55,47 +57,28 @@ _STRING_COLUMNS = frozenset(
     }
 )
 _DECLARED_STRING = re.compile(r"^\s*(\w+)[^\n]*REFERENCES StringIds\(id\)", re.MULTILINE)
-_FOLDERS = re.compile(r"(?<![\w.\]>)])/(?:[\w.\-+@~ ]*[\w.\-+@~]/)+(?=[\w.\-+@~<])")
-_PACKAGE = re.compile(r".*/(?:site|dist)-packages/|.*/lib/(?=python3)")
-_FOLDER_BYTES = re.compile(rb"(?<![\w.])/(?:[\w.\-+@~]+/)+")
-_ASSIGNMENT = re.compile(r"\b[A-Z][A-Z0-9_]{2,}=")
-_ENVIRONMENT_SIZE = 3
-_TOKENS = re.compile(
-    r"\b(?:gh[pousr]_|github_pat_|hf_|sk-|xox[bp]-|AKIA|glpat-)[A-Za-z0-9_\-]{12,}"
-    r"|\b[A-Z0-9_]*(?:TOKEN|SECRET|PASSWORD|API_KEY)[A-Z0-9_]*\s*[=:]"
-)
-_ABSOLUTE = re.compile(r"(?<![\w.:/\])>])/(?:[\w.\-+@~]+/)+[\w.\-+@~]+")
 _OWNER_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL")
 _PROCESS_MASK = ~0xFFFFFF
 
 
-def scrub_trace(src: Path, out: Path) -> None:
+def scrub_export(file: TraceFile, out: Path) -> None:
     """Write a copy of an export without what identifies machine, user or environment.
 
     Figures, kernel names, ranges and copies stay as they are; paths inside texts shrink to their
     last part; binary payloads keep their length, so that offsets inside them stay right.
 
-    Args:
-        src: an SQLite export, compressed or not; opened read-only.
-        out: the file to write; replaced when it exists.
-
     Raises:
-        TraceError: ``src`` is missing, no SQLite file, or the same file as ``out``.
+        TraceError: the export cannot be read.
     """
-    if src.resolve() == out.resolve():
-        raise TraceError(f"{src} cannot be scrubbed in place.", hint="Name another output file.")
-    if not src.is_file():
-        raise TraceError(f"There is no file {src}.")
-    out.unlink(missing_ok=True)
+    check_header(file)
     with (
-        open_source(src) as plain,
-        closing(connect_read_only(plain)) as source,
+        closing(connect_read_only(file.path)) as source,
         closing(sqlite3.connect(out)) as target,
     ):
         try:
             source.backup(target)
             target.execute("PRAGMA secure_delete = ON")
-            columns = _columns(target)
+            columns = columns_of(target)
             _empty_tables(target, columns)
             _filter_metadata(target, columns)
             _filter_processes(target, columns)
@@ -106,60 +89,9 @@ def scrub_trace(src: Path, out: Path) -> None:
             target.execute("VACUUM")
         except sqlite3.DatabaseError as error:
             out.unlink(missing_ok=True)
-            raise TraceError(f"{src} could not be read as an SQLite export: {error}.") from error
-
-
-def find_secrets(path: Path) -> list[str]:
-    """What in an export still looks as if it should not be shared.
-
-    Args:
-        path: an SQLite export, compressed or not; opened read-only.
-
-    Returns:
-        One line for each suspicious value: table, column, what it looks like, and its beginning.
-        Empty when nothing was found.
-
-    Raises:
-        TraceError: the file is missing or not an SQLite file.
-    """
-    found: list[str] = []
-    with open_source(path) as plain, closing(connect_read_only(plain)) as connection:
-        try:
-            columns = _columns(connection)
-            for table, names in columns.items():
-                for name in names:
-                    query = f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN '
-                    for (value,) in connection.execute(query + "('text', 'blob')"):
-                        found.extend(f"{table}.{name}: {line}" for line in _suspicions(value))
-            if "ProcessStreams" in columns:
-                (streams,) = connection.execute("SELECT count(*) FROM ProcessStreams").fetchone()
-                if streams:
-                    found.append(f"ProcessStreams: the output of {streams} streams")
-        except sqlite3.DatabaseError as error:
-            raise TraceError(f"{path} could not be read as an SQLite export: {error}.") from error
-    return found
-
-
-def strip_folders(text: str) -> str:
-    """A text in which every absolute path has shrunk to its last part.
-
-    What lies in a Python package keeps its place there (``torch/cuda/streams.py``), so that a
-    stack still tells a library's frames from a program's.
-    """
-    return _FOLDERS.sub(lambda m: _PACKAGE.sub("", m[0]) if _PACKAGE.match(m[0]) else "", text)
-
-
-def mask_folders(payload: bytes) -> bytes:
-    """Bytes of the same length in which the folders of every absolute path are masked."""
-    return _FOLDER_BYTES.sub(lambda m: b"/" + b"_" * (len(m[0]) - 2) + b"/", payload)
-
-
-def _columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    return {
-        table: [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
-        for (table,) in tables
-    }
+            raise TraceError(
+                f"{file.named} could not be read as an SQLite export: {error}."
+            ) from error
 
 
 def _empty_tables(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
@@ -270,7 +202,7 @@ def _filter_strings(
 
 
 def _rewrite_texts(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
-    connection.create_function("scrub_value", 1, _scrub_value, deterministic=True)
+    connection.create_function("scrub_value", 1, clean_value, deterministic=True)
     for table, names in columns.items():
         for name in names:
             connection.execute(
@@ -278,24 +210,3 @@ def _rewrite_texts(connection: sqlite3.Connection, columns: dict[str, list[str]]
                 f"WHERE typeof(\"{name}\") IN ('text', 'blob') "
                 f'AND scrub_value("{name}") IS NOT "{name}"'
             )
-
-
-def _scrub_value(value: str | bytes) -> str | bytes:
-    if isinstance(value, bytes):
-        return mask_folders(value)
-    if len(_ASSIGNMENT.findall(value)) >= _ENVIRONMENT_SIZE or _TOKENS.search(value):
-        return ""
-    return strip_folders(value)
-
-
-def _suspicions(value: str | bytes) -> Iterator[str]:
-    text = value.decode("latin-1") if isinstance(value, bytes) else value
-    if len(_ASSIGNMENT.findall(text)) >= _ENVIRONMENT_SIZE:
-        yield f"environment: {text[:40]!r}"
-    for pattern, what in ((_TOKENS, "token"), (_ABSOLUTE, "path")):
-        yield from (f"{what}: {hit[:60]!r}" for hit in _hits(pattern, text))
-
-
-def _hits(pattern: re.Pattern[str], text: str) -> Iterable[str]:
-    """Matches, without masked paths of binary payloads (`/____/name`)."""
-    return (m[0] for m in pattern.finditer(text) if not re.match(r"/_+/", m[0]))

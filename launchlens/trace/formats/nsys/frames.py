@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from launchlens.records.stacks import PythonFrame
-from launchlens.trace.layouts import Layouts
-from launchlens.trace.payload import Value, decode_payload
+from launchlens.trace.formats.nsys.layouts import Layouts
+from launchlens.trace.formats.nsys.payload import Value, decode_payload
 
 _MAX_FRAMES = 64
 _FRAME_TEXT = re.compile(r"(?P<file>[^\s():\"']+\.pyx?)[:\"'(, ]+(?:line )?(?P<line>\d+)")

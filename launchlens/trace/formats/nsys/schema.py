@@ -7,11 +7,12 @@ probed: ``sqlite_master`` for tables, ``PRAGMA table_info`` for columns.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from launchlens.errors import TraceError
-from launchlens.trace.source import connect_read_only
+from launchlens.trace.formats.nsys.source import EXPORT_HINT, connect_read_only
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -23,7 +24,10 @@ STRINGS = "StringIds"
 CONTEXTS = "TARGET_INFO_CUDA_CONTEXT_INFO"
 
 KNOWN_MAJOR = 3
-_MARKS_OF_NSYS = (RUNTIME, KERNEL, NVTX, "META_DATA_EXPORT", "EXPORT_META_DATA", "ANALYSIS_DETAILS")
+_MARKS_OF_NSYS = frozenset(
+    (RUNTIME, KERNEL, NVTX, STRINGS, "META_DATA_EXPORT", "EXPORT_META_DATA", "ANALYSIS_DETAILS")
+)
+_TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
 _TIMES = ("start", "end")
 _REQUIRED = {
     RUNTIME: (*_TIMES, "globalTid", "correlationId", "nameId"),
@@ -55,37 +59,36 @@ class Schema:
         return next((c for c in candidates if self.has(table, c)), default)
 
 
+def has_nsys_tables(path: Path) -> bool:
+    """Whether an SQLite file holds any of nsys's tables; true where its catalogue is damaged."""
+    try:
+        with closing(connect_read_only(path)) as db:
+            return not _MARKS_OF_NSYS.isdisjoint(row[0] for row in db.execute(_TABLES))
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        return True
+
+
 def read_schema(path: Path, *, named: Path) -> Schema:
     """Probe an export's catalogue.
 
     Raises:
-        TraceError: damaged, not an nsys export, of an unknown major schema version, or
+        TraceError: damaged, of an unknown major schema version, or
             without a column that every known version has.
     """
     try:
-        db = connect_read_only(path)
-        try:
+        with closing(connect_read_only(path)) as db:
             return _probe(db, named)
-        finally:
-            db.close()
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # sqlite3 quotes the damaged text in its message, and may fail to decode that.
         raise TraceError(
             f"{named} is a damaged SQLite file: {error}.",
-            hint="Export the report again: nsys export --type sqlite REPORT.nsys-rep.",
+            hint=EXPORT_HINT,
         ) from error
 
 
 def _probe(db: sqlite3.Connection, named: Path) -> Schema:
-    found = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+    found = [r[0] for r in db.execute(_TABLES)]
     names = [name for name in found if isinstance(name, str)]  # damage makes bytes of them
-    if not any(mark in names for mark in _MARKS_OF_NSYS):
-        shown = ", ".join(repr(str(n)[:40]) for n in names[:4]) or "none"
-        raise TraceError(
-            f"{named} is an SQLite file but not an nsys export: none of nsys's tables is there "
-            f"(tables: {shown}).",
-            hint="Name the file that nsys export --type sqlite wrote.",
-        )
     columns = {
         name: tuple(r[1] for r in db.execute(f'PRAGMA table_info("{name}")'))
         for name in names
@@ -109,7 +112,7 @@ def _probe(db: sqlite3.Connection, named: Path) -> Schema:
     if STRINGS not in columns:
         raise TraceError(
             f"{named} has no table {STRINGS}: the export is incomplete.",
-            hint="Export the report again: nsys export --type sqlite REPORT.nsys-rep.",
+            hint=EXPORT_HINT,
         )
     rows = {}
     for table in _REQUIRED:

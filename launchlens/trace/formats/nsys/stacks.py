@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 from launchlens.errors import TraceError
 from launchlens.records.stacks import ChainRow, PythonFrame, PythonStack, Stacks
-from launchlens.trace.frames import decode_frames
-from launchlens.trace.layouts import as_bytes, read_layouts, select
-from launchlens.trace.source import connect_read_only, open_source
+from launchlens.trace.format import TraceFile
+from launchlens.trace.formats.nsys.frames import decode_frames
+from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts, select
+from launchlens.trace.formats.nsys.source import check_header, connect_read_only
 
 PYTHON_DOMAIN = "Python Backtrace on CUDA"
 _DOMAIN_CREATION = 75
@@ -24,26 +24,21 @@ _MARKS = (34, 59, 60)
 _MARK_COLUMNS = ("start", "globalTid", "eventType", "text", "textId", "binaryData")
 
 
-def read_stacks(path: Path) -> Stacks:
-    """Read all call stacks of an SQLite export.
-
-    Args:
-        path: an SQLite export, compressed or not; opened read-only.
-
-    Returns:
-        The stacks; an empty record for an export without any.
+def read_stacks(file: TraceFile) -> Stacks:
+    """Read all call stacks of an SQLite export; an empty record for one without any.
 
     Raises:
-        TraceError: the file is missing or cannot be read as SQLite.
+        TraceError: the file cannot be read as SQLite.
     """
+    check_header(file)
     try:
-        with open_source(path) as plain, closing(connect_read_only(plain)) as connection:
+        with closing(connect_read_only(file.path)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             strings: dict[int, str] = dict(select(connection, "StringIds", ("id", "value")))
             python, undecoded = _read_python(connection, strings)
             return Stacks(_read_chains(connection, strings), python, undecoded)
     except sqlite3.DatabaseError as error:
-        raise TraceError(f"{path} could not be read as an SQLite export: {error}.") from error
+        raise TraceError(f"{file.named} could not be read as an SQLite export: {error}.") from error
 
 
 def _read_chains(connection: sqlite3.Connection, strings: dict[int, str]) -> tuple[ChainRow, ...]:

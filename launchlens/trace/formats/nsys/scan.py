@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.errors import TraceError
-from launchlens.trace.schema import Schema
-from launchlens.trace.source import sqlite_uri
+from launchlens.trace.formats.nsys.schema import Schema
+from launchlens.trace.formats.nsys.source import sqlite_uri
 
 if TYPE_CHECKING:
     import pyarrow as pa

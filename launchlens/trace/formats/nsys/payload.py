@@ -16,7 +16,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from launchlens.trace.layouts import EntryRow, Layouts
+from launchlens.trace.formats.nsys.layouts import EntryRow, Layouts
 
 Value = int | float | str | bytes | list["Value"] | dict[str, "Value"] | None
 

@@ -1,0 +1,82 @@
+"""Nsight Systems: the SQLite file that ``nsys export`` writes. Owner of every SQL on one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from launchlens.errors import CaptureError, TraceError
+from launchlens.trace.format import TraceFile, TraceFormat
+from launchlens.trace.formats.nsys.source import (
+    EXPORT_HINT,
+    REPORT_SUFFIXES,
+    SQLITE_MAGIC,
+    check_header,
+)
+
+if TYPE_CHECKING:
+    from launchlens.records.columns import Trace
+    from launchlens.records.stacks import Stacks
+
+
+class NsysFormat(TraceFormat):
+    """SQLite exports of nsys, any version with export schema 3; reports are exported first."""
+
+    name = "nsys"
+    title = "Nsight Systems"
+    suffixes = (".sqlite", ".sqlite3")
+    endings = (r"\.db", r"\.nsys\d[\d.]*", r"\.(?:node|graph)")
+    reports = REPORT_SUFFIXES
+    signature = SQLITE_MAGIC
+    hint = EXPORT_HINT
+
+    def sniff(self, file: TraceFile) -> bool:
+        """SQLite with any of nsys's tables; a report too, which reading refuses in its words."""
+        from launchlens.trace.formats.nsys.schema import has_nsys_tables
+
+        if file.path.suffix not in REPORT_SUFFIXES and not file.head.startswith(SQLITE_MAGIC):
+            return False
+        try:
+            check_header(file)
+        except TraceError:
+            return True
+        return has_nsys_tables(file.path)
+
+    def read(self, file: TraceFile) -> Trace:
+        """See `reader.read_export`."""
+        from launchlens.trace.formats.nsys.reader import read_export
+
+        return read_export(file)
+
+    def stacks(self, file: TraceFile) -> Stacks:
+        """See `stacks.read_stacks`."""
+        from launchlens.trace.formats.nsys.stacks import read_stacks
+
+        return read_stacks(file)
+
+    def scrub(self, file: TraceFile, out: Path) -> None:
+        """See `scrub.scrub_export`."""
+        from launchlens.trace.formats.nsys.scrub import scrub_export
+
+        scrub_export(file, out)
+
+    def secrets(self, file: TraceFile) -> list[str]:
+        """See `private.find_secrets`."""
+        from launchlens.trace.formats.nsys.private import find_secrets
+
+        return find_secrets(file)
+
+    def export(self, report: Path, folder: Path, tool: Path | None) -> Path:
+        """Export a report with nsys, which ``tool`` names or which is searched for."""
+        from launchlens.capture import export_sqlite, find_nsys
+
+        try:
+            nsys = find_nsys(tool)
+        except CaptureError:
+            if tool is not None:
+                raise
+            nsys = None
+        return export_sqlite(report, folder / "trace.sqlite", nsys)
+
+
+FORMAT = NsysFormat()

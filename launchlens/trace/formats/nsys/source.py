@@ -1,0 +1,61 @@
+"""SQLite files as nsys writes them: opened read-only, refused in plain words.
+
+SQLite opens what it reads with ``mode=ro&immutable=1`` (no lock, no journal, no index).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+from launchlens.errors import TraceError
+from launchlens.trace.format import TraceFile
+
+SQLITE_MAGIC = b"SQLite format 3\0"
+REPORT_SUFFIXES = (".nsys-rep", ".qdrep", ".qdstrm")
+EXPORT_HINT = "Export the report again: nsys export --type sqlite REPORT.nsys-rep."
+
+
+def sqlite_uri(path: Path) -> str:
+    """URI that opens ``path`` read-only, without locks and without looking for a journal."""
+    return f"file:{quote(os.fsencode(path.resolve()))}?mode=ro&immutable=1"
+
+
+def check_header(file: TraceFile) -> None:
+    """Refuse a report, and what is no complete SQLite file, as far as its header tells.
+
+    Raises:
+        TraceError: an nsys report, truncated, or being written.
+    """
+    path, head, named = file.path, file.head, file.named
+    if path.suffix in REPORT_SUFFIXES:
+        raise TraceError(
+            f"{named} is an nsys report, not an SQLite export.",
+            hint=f"Run: nsys export --type sqlite --output {named.with_suffix('.sqlite')} {named}",
+        )
+    size = path.stat().st_size
+    page = int.from_bytes(head[16:18], "big") if len(head) >= 100 else 0
+    page = 65536 if page == 1 else page
+    pages = int.from_bytes(head[28:32], "big")
+    counted = head[24:28] == head[92:96]  # the page count is valid only then
+    if page < 512 or (counted and pages * page > size):
+        raise TraceError(
+            f"{named} is truncated: its header announces {pages * page:,} bytes, "
+            f"{size:,} are there.",
+            hint="Copy it again, or export the report again: nsys export --type sqlite REPORT.",
+        )
+    for suffix in ("-journal", "-wal"):
+        beside = path.with_name(path.name + suffix)
+        if beside.exists() and beside.stat().st_size > 0:
+            raise TraceError(
+                f"{named} is half-written: {beside.name} lies beside it, so an export is still "
+                "running or was stopped.",
+                hint="Wait for the export to end, or run it again.",
+            )
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """A connection for looking at the catalogue and at small tables; never writes."""
+    return sqlite3.connect(sqlite_uri(path), uri=True)

@@ -1,0 +1,96 @@
+"""Compression: the one place that knows it. What a format gets to see is always plain.
+
+The user's file is never written to: a compressed trace is unpacked into a temporary file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import lzma
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from launchlens.errors import TraceError
+from launchlens.trace.format import HEAD_BYTES, TraceFile
+
+COMPRESSED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd")
+_MAGICS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def compression(head: bytes) -> str | None:
+    """How a file that begins so is compressed: "gzip", "xz", "zstd", or None."""
+    return next((kind for magic, kind in _MAGICS.items() if head.startswith(magic)), None)
+
+
+@contextlib.contextmanager
+def unpacked(path: Path, *, hint: str | None) -> Iterator[TraceFile]:
+    """A file's plain contents; how it is compressed is told by its first bytes, not by its name.
+
+    Args:
+        path: what the user named.
+        hint: what to do about a file without contents.
+
+    Raises:
+        TraceError: no such file, a folder, empty, or not unpackable.
+    """
+    head = _read_head(path, hint)
+    kind = compression(head)
+    if kind is None:
+        yield TraceFile(path, path, head)
+        return
+    with tempfile.TemporaryDirectory(prefix="launchlens-") as folder:
+        plain = Path(folder) / "trace"
+        _unpack(path, kind, plain)
+        with plain.open("rb") as source:
+            head = source.read(HEAD_BYTES)
+        if not head:
+            raise TraceError(f"{path} holds nothing once unpacked.", hint=hint)
+        yield TraceFile(plain, path, head)
+
+
+def _read_head(path: Path, hint: str | None) -> bytes:
+    try:
+        if path.is_dir():
+            raise TraceError(f"{path} is a folder, not a trace.", hint="Name a file in it.")
+        with path.open("rb") as source:
+            head = source.read(HEAD_BYTES)
+    except FileNotFoundError:
+        raise TraceError(f"{path}: no such file.", hint="Check the path.") from None
+    except OSError as error:
+        raise TraceError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if not head:
+        raise TraceError(f"{path} is empty: the export never finished.", hint=hint)
+    return head
+
+
+def _unpack(path: Path, kind: str, plain: Path) -> None:
+    try:
+        with _open_compressed(path, kind) as packed, plain.open("wb") as out:
+            shutil.copyfileobj(packed, out, 1 << 20)
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise TraceError(f"{path} is a damaged or truncated {kind} file: {error}.") from error
+    except OSError as error:
+        if error.errno is None:  # zlib's and zstandard's own complaints
+            raise TraceError(f"{path} is a damaged {kind} file: {error}.") from error
+        raise TraceError(
+            f"{path} cannot be unpacked into {plain.parent}: {error.strerror}.",
+            hint="Set TMPDIR to a folder with room for the plain trace.",
+        ) from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("zlib", "zstandard"):
+            raise
+        raise TraceError(f"{path} is a damaged or truncated {kind} file: {error}.") from error
+
+
+def _open_compressed(path: Path, kind: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    if kind == "gzip":
+        return cast("contextlib.AbstractContextManager[IO[bytes]]", gzip.open(path, "rb"))
+    if kind == "xz":
+        return lzma.open(path, "rb")
+    import zstandard
+
+    return cast("contextlib.AbstractContextManager[IO[bytes]]", zstandard.open(path, "rb"))
