@@ -169,10 +169,10 @@ def bounds() -> None:
 
 def engines() -> None:
     """The ways engines name their steps, in the order in which they are tried."""
-    from launchlens.metrics.engines import PATTERNS
+    from launchlens.metrics.engines import patterns
 
     rows = []
-    for pattern in PATTERNS:
+    for pattern in patterns():
         regex = pattern.regex.pattern.replace("|", "\\|")
         rows.append((pattern.engine, f"`{regex}`", pattern.domain or "any"))
     out(table(("steps named by", "range text (regular expression)", "NVTX domain"), rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
@@ -49,22 +50,9 @@ def _smallest(n: int, reached: Callable[[int], bool]) -> int:
 
 def _at_least(m: int, n: int, p: float) -> float:
     """P(Binomial(n, p) >= m)."""
-    if p >= 1:
-        return 1.0
-    j = np.arange(m, n + 1)
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
-    log_terms = (log_factorial[n] - log_factorial[j] - log_factorial[n - j] + j * np.log(p)) + (
-        n - j
-    ) * np.log1p(-p)
-    return float(np.exp(log_terms).sum())
+    from scipy.special import bdtrc  # scipy.stats takes half a second longer to import
 
-
-# Student's t, 97.5%, for 1, 2, 3, … degrees of freedom: NIST/SEMATECH e-Handbook of Statistical
-# Methods, section 1.3.6.7.2.
-_STUDENT = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-)  # fmt: skip
+    return float(bdtrc(m - 1, n, p))
 
 
 def few_interval(values: Sequence[float]) -> tuple[int, int]:
@@ -76,10 +64,35 @@ def few_interval(values: Sequence[float]) -> tuple[int, int]:
     Args:
         values: at least two.
     """
+    from scipy.special import stdtrit
+
     n = len(values)
     mean, middle = statistics.fmean(values), statistics.median(values)
-    half = _STUDENT[min(n - 1, len(_STUDENT)) - 1] * statistics.stdev(values) / math.sqrt(n)
+    quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    half = quantile * statistics.stdev(values) / math.sqrt(n)
     return max(0, math.floor(min(mean - half, middle))), math.ceil(max(mean + half, middle))
+
+
+def pool_processes(by_process: Sequence[Sequence[int]]) -> tuple[Stat, tuple[int, ...]]:
+    """Times of steps in one process or several, as one figure.
+
+    Steps of one process are alike in what processes differ in, so that of several processes each
+    one's median counts once: median and interval (Student's t: they are few) are theirs, while
+    ``n`` and the quantiles stay those of all steps.
+
+    Args:
+        by_process: the times in each process, in ns.
+
+    Returns:
+        The figure, and the median of each process where there are several.
+    """
+    steps = describe([ns for samples in by_process for ns in samples], "ns")
+    if len(by_process) == 1:
+        return steps, ()
+    medians = tuple(round(statistics.median(samples)) for samples in by_process)
+    low, high = few_interval(medians)
+    middle = round(statistics.median(medians))
+    return replace(steps, median=middle, ci_low=low, ci_high=high), medians
 
 
 Shape = Literal["ns", "count", "fraction"]

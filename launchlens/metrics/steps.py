@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.errors import StepNotFoundError
-from launchlens.metrics.engines import PATTERNS, StepPattern, user_pattern
+from launchlens.metrics.engines import StepPattern, patterns, user_pattern
 from launchlens.records.columns import RangeTable, Trace
 from launchlens.records.figures import Phase
 from launchlens.records.recorder import Need
@@ -52,11 +52,11 @@ def find_steps(trace: Trace, *, step: str | None = None, whole: bool = False) ->
     """
     if whole:
         return _whole_windows(trace)
-    patterns: Sequence[StepPattern] = (user_pattern(step),) if step is not None else PATTERNS
+    tried: Sequence[StepPattern] = (user_pattern(step),) if step is not None else patterns()
     found: list[StepRange] = []
     for process in np.unique(trace.ranges.process).tolist():
         rows = np.flatnonzero(trace.ranges.process == process)
-        for pattern in patterns:
+        for pattern in tried:
             steps = _matching(trace, rows, pattern)
             if steps:
                 found += steps

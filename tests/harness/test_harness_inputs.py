@@ -5,8 +5,8 @@ import json
 import pytest
 
 from launchlens.harness.session import open_session
-from launchlens.protocol.spec import HarnessSpec
 from launchlens.harness.steps import collect_outputs
+from launchlens.protocol.spec import HarnessSpec
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("transformers", reason="needs transformers")

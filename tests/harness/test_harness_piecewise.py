@@ -4,9 +4,9 @@ import pytest
 
 from launchlens.harness.inputs import make_inputs
 from launchlens.harness.models import build_model
-from launchlens.protocol.spec import HarnessSpec
 from launchlens.harness.variants.base import Context
 from launchlens.harness.variants.piecewise import Piecewise
+from launchlens.protocol.spec import HarnessSpec
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("transformers", reason="needs transformers")

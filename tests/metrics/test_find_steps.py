@@ -7,6 +7,7 @@ from build_trace import START_END, TraceBuilder
 
 from launchlens.errors import StepNotFoundError, UsageError
 from launchlens.metrics import summarize
+from launchlens.metrics.engines import patterns
 from launchlens.trace import read_trace
 
 
@@ -266,3 +267,13 @@ def test_a_phase_that_is_not_there_says_which_are(analyze):
     trace.range("prefill#0", 0, 100)
     with pytest.raises(StepNotFoundError, match=r"no decode step \(phases there: prefill ×1\)"):
         analyze(trace, phase="decode")
+
+
+def test_every_pattern_of_steps_is_found_once_and_the_most_telling_first():
+    engines = [(p.engine, p.tier.name) for p in patterns()]
+    assert len(set(patterns())) == len(engines) == 9
+    assert engines[0] == ("launchlens", "STEP")
+    assert engines[-1] == ("ranges", "WORD")
+    assert [tier for _, tier in engines] == sorted(
+        (tier for _, tier in engines), key=["STEP", "PHASE_WORD", "SCOPE", "WORD"].index
+    )

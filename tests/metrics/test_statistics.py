@@ -15,6 +15,7 @@ from launchlens.metrics.statistics import (
     describe,
     grouped_medians,
     median_interval_ranks,
+    pool_processes,
     segment_medians,
 )
 
@@ -123,3 +124,14 @@ def test_grouped_medians_agree_with_the_standard_library(pairs):
         assert (count[group], total[group]) == (len(mine), sum(mine))
         if mine:
             assert median[group] == int(statistics.median(mine))
+
+
+def test_processes_are_pooled_by_their_medians():
+    stat, medians = pool_processes([[10, 20, 30], [40, 40, 40], [60, 61, 62]])
+    assert medians == (20, 40, 61)
+    assert (stat.median, stat.n) == (40, 9)
+    # Mean 40.33, standard deviation 20.50; t for two degrees of freedom is 4.303 (NIST/SEMATECH
+    # e-Handbook, 1.3.6.7.2): 50.94 to either side, but no time is negative.
+    assert (stat.ci_low, stat.ci_high) == (0, 92)
+    alone, none = pool_processes([[10, 20, 30]])
+    assert (alone.median, none) == (20, ())

@@ -1,0 +1,72 @@
+"""How an engine names its steps, and what the text of such a range says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from launchlens.records.figures import Phase
+
+_WORDS: dict[str, Phase] = {
+    "prefill": "prefill",
+    "context": "prefill",
+    "extend": "prefill",
+    "split_prefill": "prefill",
+    "decode": "decode",
+    "generate": "decode",
+    "generation": "decode",
+    "mixed": "mixed",
+}
+
+
+class Tier(IntEnum):
+    """How much a range text tells: patterns of a lower tier are tried first.
+
+    An engine's own steps, then plain phase words, then scopes inside a step, then plain words.
+    """
+
+    STEP = 0
+    PHASE_WORD = 1
+    SCOPE = 2
+    WORD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StepPattern:
+    """One way in which steps are named. ``domain`` None: any NVTX domain.
+
+    ``phase`` tells the phase from a match; groups ``t`` and ``gt`` are context and generation
+    tokens.
+    """
+
+    engine: str
+    regex: re.Pattern[str]
+    phase: Callable[[re.Match[str]], Phase]
+    tier: Tier
+    domain: str | None = None
+
+    def tokens(self, match: re.Match[str]) -> int | None:
+        """Tokens of the step as the range text states them (context and generation)."""
+        groups = match.groupdict()
+        stated = [groups[k] for k in ("t", "gt") if groups.get(k)]
+        return sum(int(n) for n in stated) if stated else None
+
+
+def phase_of_word(word: str | None) -> Phase:
+    """Phase named by a word such as "context" or "generation"; unknown for any other."""
+    return _WORDS.get((word or "").lower(), "unknown")
+
+
+def by_word(match: re.Match[str]) -> Phase:
+    """Phase by a group ``phase``, if the pattern has one."""
+    return phase_of_word(match.groupdict().get("phase"))
+
+
+def by_counts(match: re.Match[str]) -> Phase:
+    """Phase by the numbers of context (``c``) and generation (``g``) requests."""
+    context, generation = int(match["c"]), int(match["g"])
+    if context and generation:
+        return "mixed"
+    return "prefill" if context else "decode"
