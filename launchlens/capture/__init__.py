@@ -1,6 +1,6 @@
 """Finds, runs and exports nsys, and checks the machine. The only room that starts processes."""
 
-from launchlens.capture.command import GraphTrace, profile_arguments
+from launchlens.capture.command import GraphTrace, Tracing, profile_arguments
 from launchlens.capture.doctor import check_environment
 from launchlens.capture.environment import GitState, Gpu, git_state, gpu_facts
 from launchlens.capture.export import export_command_line, export_sqlite
@@ -17,6 +17,7 @@ __all__ = [
     "GraphTrace",
     "Nsys",
     "Recording",
+    "Tracing",
     "all_nsys",
     "check_environment",
     "describe_exit",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from launchlens.errors import CaptureError, UsageError
@@ -30,16 +31,27 @@ _OURS_ALONE = ("--output", "--force-overwrite", "--export", "--stats")
 _BACKTRACES = "memory:0,sync:0"
 
 
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """What nsys is to trace.
+
+    Attributes:
+        cuda: CUDA and NVTX from cudaProfilerStart to cudaProfilerStop; otherwise NVTX alone, from
+            the program's beginning to its end.
+        graphs: whether CUDA graphs are traced node by node or as whole spans; None where the
+            program launches none.
+        stacks: whether synchronizing and memory calls get their call stacks.
+        extra: options of nsys from the user; they replace ours of the same name.
+    """
+
+    cuda: bool = True
+    graphs: GraphTrace | None = None
+    stacks: bool = False
+    extra: Sequence[str] = ()
+
+
 def profile_arguments(
-    nsys: Nsys,
-    *,
-    output: Path,
-    program: Sequence[str],
-    graph_trace: GraphTrace | None = None,
-    trace: Sequence[str] = ("cuda", "nvtx"),
-    capture_range: bool = True,
-    stacks: bool = False,
-    extra: Sequence[str] = (),
+    nsys: Nsys, tracing: Tracing, *, output: Path, program: Sequence[str]
 ) -> list[str]:
     """The arguments that record a program, nsys itself first.
 
@@ -48,40 +60,33 @@ def profile_arguments(
 
     Args:
         nsys: what `find_nsys` returned.
+        tracing: what to trace.
         output: the report's path without suffix.
         program: the program and its arguments.
-        graph_trace: whether CUDA graphs are traced node by node or as whole spans; None where
-            the program launches none.
-        trace: what to trace, in nsys's words.
-        capture_range: whether recording starts at cudaProfilerStart and ends at
-            cudaProfilerStop; needs "cuda" in `trace`.
-        stacks: whether synchronizing and memory calls get their call stacks.
-        extra: options of nsys from the user; they replace ours of the same name.
 
     Raises:
         CaptureError: this nsys cannot trace graphs in the mode asked for.
         UsageError: an extra option belongs to launchlens.
     """
-    taken = _option_names(extra)
+    taken = _option_names(tracing.extra)
     for name in taken & set(_OURS_ALONE):
         raise UsageError(
             f"nsys's {name} cannot be passed on: launchlens chooses the files itself.",
             hint="Leave it out of --nsys-arg.",
         )
     options = {
-        "--trace": ",".join(trace),
-        "--sample": "process-tree" if stacks else "none",
+        "--trace": "cuda,nvtx" if tracing.cuda else "nvtx",
+        "--sample": "process-tree" if tracing.stacks else "none",
         "--cpuctxsw": "none",
         "--trace-fork-before-exec": "true",
         # Left to itself nsys waits for whatever the program leaves behind, compile workers say.
         "--wait": "primary",
     }
-    if capture_range:
+    if tracing.cuda:
         options |= {"--capture-range": "cudaProfilerApi", "--capture-range-end": "stop"}
-    if "cuda" in trace:
-        if mode := _graph_mode(nsys, graph_trace, extra):
+        if mode := _graph_mode(nsys, tracing):
             options["--cuda-graph-trace"] = mode
-        if stacks:
+        if tracing.stacks:
             options |= {"--cudabacktrace": _BACKTRACES, "--python-backtrace": "cuda"}
     optional = {"--cpuctxsw", "--trace-fork-before-exec", "--wait", "--python-backtrace"}
     ours = [
@@ -93,18 +98,18 @@ def profile_arguments(
     return [
         *(str(nsys.path), "profile"),
         *ours,
-        *extra,
+        *tracing.extra,
         *("--force-overwrite=true", f"--output={escaped}"),
         *program,
     ]
 
 
-def _graph_mode(nsys: Nsys, wanted: GraphTrace | None, extra: Sequence[str]) -> str | None:
+def _graph_mode(nsys: Nsys, tracing: Tracing) -> str | None:
     """The value of --cuda-graph-trace, None to leave nsys's default."""
-    passed = _value_of("--cuda-graph-trace", extra)
-    asked = passed.split(":")[0] if passed else wanted
+    passed = _value_of("--cuda-graph-trace", tracing.extra)
+    asked = passed.split(":")[0] if passed else tracing.graphs
     if not nsys.default_graph_mode_loses_work:
-        return wanted
+        return tracing.graphs
     if asked == "graph":
         raise CaptureError(
             f"nsys {nsys.version_text} ({nsys.path}) traces whole graphs but exports nothing of "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from launchlens.capture.command import GraphTrace, profile_arguments
+from launchlens.capture.command import Tracing, profile_arguments
 from launchlens.capture.export import EXPORT_TIMEOUT_S, export_sqlite
 from launchlens.capture.importer import run_importer
 from launchlens.capture.logs import clean_log, explain_nothing_recorded, last_line
@@ -59,15 +59,11 @@ class Recording:
 def record(
     nsys: Nsys,
     program: Sequence[str],
+    tracing: Tracing,
     *,
     output: Path,
     log: Path,
     timeout_s: float = 600.0,
-    graph_trace: GraphTrace | None = None,
-    trace: Sequence[str] = ("cuda", "nvtx"),
-    capture_range: bool = True,
-    stacks: bool = False,
-    extra: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     on_event: Callable[[Stage], None] | None = None,
@@ -78,14 +74,10 @@ def record(
     Args:
         nsys: what `find_nsys` returned.
         program: the program and its arguments.
+        tracing: what to trace; with stacks the export keeps NVTX payloads.
         output: path of the files to write, without suffix; older ones are replaced.
         log: file for what the program prints; what nsys prints goes beside it (`.nsys.log`).
         timeout_s: limit in seconds for the program under nsys.
-        graph_trace: see `profile_arguments`, as for `trace`, `capture_range`, `stacks`, `extra`.
-        trace: what to trace.
-        capture_range: whether only the span between cudaProfilerStart and Stop is recorded.
-        stacks: whether call stacks are recorded; the export then keeps NVTX payloads.
-        extra: further options for nsys.
         env: the whole environment of the program; None for this process's own.
         cwd: working directory of the program.
         on_event: called as each stage begins.
@@ -105,17 +97,7 @@ def record(
     code_file, nsys_log = _with_suffix(output, ".exit"), log.with_suffix(".nsys.log")
     wrapped = ["/bin/sh", "-c", _WRAPPER, "sh", str(log), str(code_file), *program]
     shown, command = (
-        profile_arguments(
-            nsys,
-            output=output,
-            program=what,
-            graph_trace=graph_trace,
-            trace=trace,
-            capture_range=capture_range,
-            stacks=stacks,
-            extra=extra,
-        )
-        for what in (program, wrapped)
+        profile_arguments(nsys, tracing, output=output, program=what) for what in (program, wrapped)
     )
     report, qdstrm, sqlite = (
         _with_suffix(output, suffix) for suffix in (".nsys-rep", ".qdstrm", ".sqlite")
@@ -134,14 +116,14 @@ def record(
     if not report.exists():
         if not qdstrm.exists():
             raise explain_nothing_recorded(
-                code, program_code, log, nsys_log, capture_range=capture_range
+                code, program_code, log, nsys_log, capture_range=tracing.cuda
             )
         tell("importing")
         run_importer(nsys.importer, qdstrm, report, timeout_s=export_timeout_s)
         qdstrm.unlink()
         importer_used = True
     tell("exporting")
-    export_sqlite(report, sqlite, nsys, include_blobs=stacks, timeout_s=export_timeout_s)
+    export_sqlite(report, sqlite, nsys, include_blobs=tracing.stacks, timeout_s=export_timeout_s)
     command_line = tuple(shown)
     return Recording(
         report, sqlite, command_line, code, program_code, seconds, importer_used, log, nsys_log

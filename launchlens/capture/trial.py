@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from launchlens.capture.command import Tracing
 from launchlens.capture.logs import last_line
 from launchlens.capture.run import record
 from launchlens.errors import CaptureError, TraceError
@@ -94,11 +95,10 @@ def run_trial(nsys: Nsys, read: Callable[[Path], Trace], *, python: str, gpu: bo
             recording = record(
                 nsys,
                 [python, "-c", _GPU_PROGRAM if gpu else _CPU_PROGRAM],
+                Tracing(cuda=gpu),
                 output=Path(folder, "trial"),
                 log=Path(folder, "trial.log"),
                 timeout_s=TRIAL_TIMEOUT_S,
-                trace=("cuda", "nvtx") if gpu else ("nvtx",),
-                capture_range=gpu,
             )
         except CaptureError as error:
             hint = error.hint if error.hint and folder not in error.hint else None

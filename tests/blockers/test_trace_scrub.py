@@ -173,7 +173,7 @@ def test_folders_go_and_names_stay():
 @pytest.mark.nsys
 def test_a_real_recording_keeps_no_environment(tmp_path, monkeypatch):
     """nsys itself writes the environment into the export; the scrubbed copy has none of it."""
-    from launchlens.capture import find_nsys, record
+    from launchlens.capture import Tracing, find_nsys, record
     from launchlens.errors import CaptureError
 
     monkeypatch.setenv("LAUNCHLENS_API_TOKEN", SECRET)
@@ -185,10 +185,9 @@ def test_a_real_recording_keeps_no_environment(tmp_path, monkeypatch):
     done = record(
         nsys,
         program,
+        Tracing(cuda=False, extra=["-t", "nvtx,osrt"]),
         output=tmp_path / "real",
         log=tmp_path / "real.log",
-        trace=("nvtx", "osrt"),
-        capture_range=False,
     )
     assert SECRET.encode() in done.sqlite.read_bytes()
     out = tmp_path / "clean.sqlite"

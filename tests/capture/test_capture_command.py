@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from launchlens.capture import Nsys, profile_arguments
+from launchlens.capture import Nsys, Tracing, profile_arguments
 from launchlens.errors import CaptureError, UsageError
 
 DEBIAN = Nsys(Path("/usr/bin/nsys"), (2022, 4, 2), "2022.4.2.1-df9881f")
@@ -14,11 +14,12 @@ ANCIENT = Nsys(Path("/old/nsys"), (2020, 1, 1), "2020.1.1")
 
 
 def arguments(nsys, **options):
-    return profile_arguments(nsys, output=Path("/runs/a"), program=["python", "m.py"], **options)
+    tracing = Tracing(**options)
+    return profile_arguments(nsys, tracing, output=Path("/runs/a"), program=["python", "m.py"])
 
 
 def test_whole_command():
-    assert arguments(NEW, graph_trace="graph") == [
+    assert arguments(NEW, graphs="graph") == [
         "/opt/nsys",
         "profile",
         "--trace=cuda,nvtx",
@@ -39,14 +40,14 @@ def test_whole_command():
 @pytest.mark.parametrize("nsys", [DEBIAN, TRIXIE])
 def test_whole_graphs_are_refused_where_they_would_be_lost(nsys):
     with pytest.raises(CaptureError, match="exports nothing of them") as caught:
-        arguments(nsys, graph_trace="graph")
+        arguments(nsys, graphs="graph")
     assert "--graph-trace node" in str(caught.value)
 
 
 @pytest.mark.parametrize("nsys", [DEBIAN, TRIXIE])
 @pytest.mark.parametrize("mode", [None, "node"])
 def test_the_losing_default_is_never_left(nsys, mode):
-    assert "--cuda-graph-trace=node" in arguments(nsys, graph_trace=mode)
+    assert "--cuda-graph-trace=node" in arguments(nsys, graphs=mode)
 
 
 @pytest.mark.parametrize(
@@ -54,12 +55,12 @@ def test_the_losing_default_is_never_left(nsys, mode):
 )
 def test_the_user_cannot_ask_for_the_losing_mode_either(extra):
     with pytest.raises(CaptureError, match="exports nothing of them"):
-        arguments(DEBIAN, graph_trace="node", extra=extra)
+        arguments(DEBIAN, graphs="node", extra=extra)
 
 
 def test_a_version_without_the_option_is_refused():
     with pytest.raises(CaptureError, match="no option --cuda-graph-trace"):
-        arguments(ANCIENT, graph_trace="node")
+        arguments(ANCIENT, graphs="node")
     assert not [word for word in arguments(ANCIENT) if "graph" in word]
 
 
@@ -76,13 +77,13 @@ def test_stacks():
 
 
 def test_nvtx_only():
-    words = arguments(NEW, trace=("nvtx",), capture_range=False)
+    words = arguments(NEW, cuda=False)
     assert "--trace=nvtx" in words
     assert not [word for word in words if "capture" in word or "cuda" in word]
 
 
 def test_extra_options_replace_ours():
-    words = arguments(NEW, graph_trace="node", extra=["-t", "cuda,nvtx,osrt", "--wait=all"])
+    words = arguments(NEW, graphs="node", extra=["-t", "cuda,nvtx,osrt", "--wait=all"])
     assert words[2:].index("-t") < words.index("python")
     assert not [word for word in words if word.startswith("--trace=")]
     assert [word for word in words if "wait" in word] == ["--wait=all"]
@@ -95,5 +96,5 @@ def test_file_names_are_ours(extra):
 
 
 def test_per_cent_in_a_folder_is_not_expanded():
-    words = profile_arguments(NEW, output=Path("/r/50%p/a"), program=["x"])
+    words = profile_arguments(NEW, Tracing(), output=Path("/r/50%p/a"), program=["x"])
     assert "--output=/r/50%%p/a" in words

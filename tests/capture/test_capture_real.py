@@ -9,7 +9,7 @@ import sys
 import pytest
 from capture_fakes import running, wait_for
 
-from launchlens.capture import ChildTimeoutError, export_sqlite, record
+from launchlens.capture import ChildTimeoutError, Tracing, export_sqlite, record
 from launchlens.capture.trial import TRIAL_RANGES, run_trial
 from launchlens.errors import CaptureError
 from launchlens.trace import read_trace
@@ -42,10 +42,9 @@ def nvtx_only(nsys, tmp_path, program, **options):
     return record(
         nsys,
         program,
+        Tracing(cuda=False),
         output=tmp_path / "qwen3-0.6b.eager",
         log=tmp_path / "eager.log",
-        trace=("nvtx",),
-        capture_range=False,
         **options,
     )
 
@@ -75,13 +74,13 @@ def test_what_the_program_prints_stays_out_of_the_trace(real_nsys, tmp_path):
 def test_no_capture_range_without_a_gpu(real_nsys, tmp_path):
     """Real nsys leaves no report when cudaProfilerStart is never called."""
     with pytest.raises(CaptureError, match="never called cudaProfilerStart"):
-        record(real_nsys, ["true"], output=tmp_path / "a", log=tmp_path / "a.log")
+        record(real_nsys, ["true"], Tracing(), output=tmp_path / "a", log=tmp_path / "a.log")
 
 
 def test_a_failing_program(real_nsys, tmp_path):
     program = [sys.executable, "-c", "raise SystemExit('no such model')"]
     with pytest.raises(CaptureError, match=r"exit code 1 before .*: no such model"):
-        record(real_nsys, program, output=tmp_path / "a", log=tmp_path / "a.log")
+        record(real_nsys, program, Tracing(), output=tmp_path / "a", log=tmp_path / "a.log")
 
 
 def test_time_out_ends_nsys_and_its_agent(real_nsys, tmp_path):

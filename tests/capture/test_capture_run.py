@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from capture_fakes import running, wait_for, write_script
 
-from launchlens.capture import ChildTimeoutError, find_nsys, record, run_plain
+from launchlens.capture import ChildTimeoutError, Tracing, find_nsys, record, run_plain
 from launchlens.capture.logs import clean_log, describe_exit
 from launchlens.capture.process import read_output
 from launchlens.errors import CaptureError
@@ -30,6 +30,7 @@ def go(tmp_path, make_nsys):
         return record(
             find_nsys(make_nsys(**(fake or {}))),
             program,
+            Tracing(),
             output=tmp_path / "run/qwen3-0.6b",
             log=tmp_path / "run/variant.log",
             **options,
@@ -130,7 +131,7 @@ def test_an_unwritable_folder(make_nsys, tmp_path):
     (tmp_path / "file").write_text("")
     output = tmp_path / "file/run"
     with pytest.raises(CaptureError, match="cannot be written"):
-        record(find_nsys(make_nsys()), ["true"], output=output, log=tmp_path / "log")
+        record(find_nsys(make_nsys()), ["true"], Tracing(), output=output, log=tmp_path / "log")
 
 
 # nsys starts its agent in a session of its own and traces the program in another one.
@@ -140,8 +141,8 @@ DETACHING = '(setsid sleep {tag} &) ; setsid "$@" & wait'
 def test_time_out_ends_all_that_was_started(go):
     tag = "1111.0625"
     program = sh(f"trap '' TERM; echo alive; setsid sleep {tag}; sleep {tag}")
-    with pytest.raises(ChildTimeoutError, match=r"within 1 s, its last line was: alive"):
-        go(program, fake={"profile": DETACHING.format(tag=tag)}, timeout_s=1)
+    with pytest.raises(ChildTimeoutError, match=r"within 2 s, its last line was: alive"):
+        go(program, fake={"profile": DETACHING.format(tag=tag)}, timeout_s=2)
     assert running(tag) == []
 
 
@@ -151,8 +152,8 @@ def test_ctrl_c_ends_all_that_was_started(make_nsys, tmp_path, number):
     nsys = make_nsys(profile=DETACHING.format(tag=tag))
     code = f"""
         from pathlib import Path
-        from launchlens.capture import find_nsys, record
-        record(find_nsys(Path({str(nsys)!r})), ["sleep", {tag!r}],
+        from launchlens.capture import Tracing, find_nsys, record
+        record(find_nsys(Path({str(nsys)!r})), ["sleep", {tag!r}], Tracing(),
                output=Path({str(tmp_path / "out")!r}), log=Path({str(tmp_path / "log")!r}))
     """
     child = subprocess.Popen(

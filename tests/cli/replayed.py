@@ -63,11 +63,11 @@ class Machine:
             save_outputs(Path(spec["outputs_path"]), {f"{d}.prefill": logits for d in dtypes})
         return 0
 
-    def _record(self, _nsys, program, *, output, log, graph_trace, **_):
+    def _record(self, _nsys, program, tracing, *, output, log, **_):
         spec = json.loads(Path(program[-1]).read_text())
         self.asked.append(output.name)
         sqlite = output.with_name(f"{output.name}.sqlite.xz")
-        name = self._traces[f"{_name(spec)}.{graph_trace}"]
+        name = self._traces[f"{_name(spec)}.{tracing.graphs}"]
         shutil.copy(profiled.ROOT / "traces" / f"{name}.nsys2025.3.sqlite.xz", sqlite)
         Path(spec["result_path"]).write_text(json.dumps({"status": "ok"}))
         return SimpleNamespace(sqlite=sqlite, command=["nsys"], log=log)

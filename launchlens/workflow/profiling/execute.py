@@ -205,23 +205,21 @@ class Execution:
         Returns:
             What the traced child found out.
         """
-        from launchlens.capture import record
+        from launchlens.capture import Tracing, record
 
         spec = self._plan.trace_spec(variant, kind, self._run.results)
         output = self._run.traces / f"{outcome.stem}.{kind}"
         on_gpu = self._plan.device == "cuda"
+        graphs: Any = kind if on_gpu else None
+        tracing = Tracing(on_gpu, graphs, self._plan.stacks, self._plan.nsys_args)
         try:
             recording = record(
                 self._nsys,
                 child_command(self._write_spec(spec)),
+                tracing,
                 output=output,
                 log=self._run.logs / f"{outcome.stem}.{kind}.log",
                 timeout_s=self._plan.timeout_s,
-                graph_trace=kind if on_gpu else None,  # type: ignore[arg-type]
-                trace=("cuda", "nvtx") if on_gpu else ("nvtx",),
-                capture_range=on_gpu,
-                stacks=self._plan.stacks,
-                extra=self._plan.nsys_args,
             )
         except CaptureError as error:
             if kind == "graph" and "node" in outcome.traces:
