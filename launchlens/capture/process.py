@@ -61,12 +61,11 @@ def read_output(
     *,
     timeout_s: float = 30.0,
     env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
 ) -> Output:
     """Runs a short command and returns what it printed; never raises for what the command does."""
     with tempfile.TemporaryFile() as file:
         try:
-            code = run_child(command, output=file, timeout_s=timeout_s, env=env, cwd=cwd)
+            code = run_child(command, output=file, timeout_s=timeout_s, env=env)
         except CaptureError as error:
             return Output(None, error.message)
         file.seek(0)
@@ -79,7 +78,6 @@ def run_child(
     output: IO[bytes],
     timeout_s: float,
     env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
 ) -> int:
     """Runs a command to its end in a session of its own, and ends what it leaves running.
 
@@ -88,7 +86,6 @@ def run_child(
         output: open binary file for standard output and error.
         timeout_s: limit in seconds.
         env: the whole environment of the child; None for this process's own.
-        cwd: working directory.
 
     Returns:
         The exit status; negative when a signal ended it.
@@ -110,13 +107,11 @@ def run_child(
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=marked,
-                cwd=cwd,
                 start_new_session=True,
             )
         except OSError as error:
-            gone = cwd is not None and not cwd.is_dir()
-            said = f"the working directory {cwd} does not exist" if gone else reason_of(error)
-            raise CaptureError(f"{words[0]} cannot be started: {said}.") from error
+            said = f"{words[0]} cannot be started: {reason_of(error)}."
+            raise CaptureError(said) from error
         try:
             code = child.wait(timeout=timeout_s)
             _await_leftovers(mark)

@@ -6,21 +6,19 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from launchlens.capture.command import Tracing, profile_arguments
-from launchlens.capture.export import EXPORT_TIMEOUT_S, export_sqlite
+from launchlens.capture.export import export_sqlite
 from launchlens.capture.importer import run_importer
 from launchlens.capture.logs import clean_log, explain_nothing_recorded, last_line
 from launchlens.capture.process import ChildTimeoutError, run_child
 from launchlens.errors import CaptureError, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from launchlens.capture.find import Nsys
-
-Stage = Literal["recording", "importing", "exporting"]
 
 # Keeps the program's exit status and its output out of nsys's hands: nsys has exited 0 after
 # programs that failed, and it stores what they print inside the trace.
@@ -64,10 +62,6 @@ def record(
     output: Path,
     log: Path,
     timeout_s: float = 600.0,
-    env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    on_event: Callable[[Stage], None] | None = None,
-    export_timeout_s: float = EXPORT_TIMEOUT_S,
 ) -> Recording:
     """Runs a program under nsys and exports what was recorded.
 
@@ -78,10 +72,6 @@ def record(
         output: path of the files to write, without suffix; older ones are replaced.
         log: file for what the program prints; what nsys prints goes beside it (`.nsys.log`).
         timeout_s: limit in seconds for the program under nsys.
-        env: the whole environment of the program; None for this process's own.
-        cwd: working directory of the program.
-        on_event: called as each stage begins.
-        export_timeout_s: limit in seconds for the import and for the export.
 
     Returns:
         The files and exit codes. A program that failed after something was recorded is not an
@@ -92,7 +82,6 @@ def record(
             or the report could not be imported or exported.
         KeyboardInterrupt: passed on, with nsys and the program ended.
     """
-    tell = on_event or (lambda _stage: None)
     output, log = output.absolute(), log.absolute()
     code_file, nsys_log = _with_suffix(output, ".exit"), log.with_suffix(".nsys.log")
     wrapped = ["/bin/sh", "-c", _WRAPPER, "sh", str(log), str(code_file), *program]
@@ -103,10 +92,9 @@ def record(
         _with_suffix(output, suffix) for suffix in (".nsys-rep", ".qdstrm", ".sqlite")
     )
     _prepare(logs=(log, nsys_log), stale=(report, qdstrm, sqlite, code_file))
-    tell("recording")
     started = time.monotonic()
     try:
-        code = _run_logged(command, nsys_log, timeout_s, env, cwd, program=list(program), log=log)
+        code = _run_logged(command, nsys_log, timeout_s, program=program, log=log)
         seconds = time.monotonic() - started
         program_code = _read_code(code_file)
     finally:
@@ -118,26 +106,17 @@ def record(
             raise explain_nothing_recorded(
                 code, program_code, log, nsys_log, capture_range=tracing.cuda
             )
-        tell("importing")
-        run_importer(nsys.importer, qdstrm, report, timeout_s=export_timeout_s)
+        run_importer(nsys.importer, qdstrm, report)
         qdstrm.unlink()
         importer_used = True
-    tell("exporting")
-    export_sqlite(report, sqlite, nsys, include_blobs=tracing.stacks, timeout_s=export_timeout_s)
+    export_sqlite(report, sqlite, nsys, include_blobs=tracing.stacks)
     command_line = tuple(shown)
     return Recording(
         report, sqlite, command_line, code, program_code, seconds, importer_used, log, nsys_log
     )
 
 
-def run_plain(
-    program: Sequence[str],
-    *,
-    log: Path,
-    timeout_s: float = 600.0,
-    env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-) -> int:
+def run_plain(program: Sequence[str], *, log: Path, timeout_s: float = 600.0) -> int:
     """Runs a program without nsys, its output in a log, and returns its exit status.
 
     Raises:
@@ -146,24 +125,17 @@ def run_plain(
     """
     log = log.absolute()
     _prepare(logs=(log,), stale=())
-    return _run_logged(list(program), log, timeout_s, env, cwd, program=list(program), log=log)
+    return _run_logged(program, log, timeout_s, program=program, log=log)
 
 
 def _run_logged(
-    command: list[str],
-    file: Path,
-    timeout_s: float,
-    env: Mapping[str, str] | None,
-    cwd: Path | None,
-    *,
-    program: list[str],
-    log: Path,
+    command: Sequence[str], file: Path, timeout_s: float, *, program: Sequence[str], log: Path
 ) -> int:
     # A program that is killed would otherwise take its last lines with it.
-    environment = {"PYTHONUNBUFFERED": "1", **(os.environ if env is None else env)}
+    environment = {"PYTHONUNBUFFERED": "1", **os.environ}
     try:
         with file.open("wb") as handle:
-            return run_child(command, output=handle, timeout_s=timeout_s, env=environment, cwd=cwd)
+            return run_child(command, output=handle, timeout_s=timeout_s, env=environment)
     except ChildTimeoutError:
         said = last_line(log)
         raise ChildTimeoutError(
@@ -203,7 +175,7 @@ def _with_suffix(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-def _short(program: list[str]) -> str:
+def _short(program: Sequence[str]) -> str:
     """A command in a sentence: whole paths would hide what it is."""
     text = " ".join(Path(word).name if word.startswith("/") else word for word in program)
     return text if len(text) <= 80 else text[:79] + "…"

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -40,9 +39,7 @@ def go(tmp_path, make_nsys):
 
 
 def test_a_recording(go, tmp_path):
-    stages = []
-    done = go(sh("echo working; echo trouble >&2"), on_event=stages.append)
-    assert stages == ["recording", "exporting"]
+    done = go(sh("echo working; echo trouble >&2"))
     assert done.report == tmp_path / "run/qwen3-0.6b.nsys-rep"
     assert done.sqlite == tmp_path / "run/qwen3-0.6b.sqlite"
     assert done.sqlite.read_text() == "report\n"
@@ -58,19 +55,18 @@ def test_a_recording(go, tmp_path):
     }
 
 
-def test_environment_and_folder_reach_the_program(go, tmp_path):
-    env = {**os.environ, "COLOUR": "green"}
-    done = go(sh('echo "$COLOUR $PWD"'), env=env, cwd=tmp_path)
+def test_environment_and_folder_reach_the_program(go, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLOUR", "green")
+    monkeypatch.chdir(tmp_path)
+    done = go(sh('echo "$COLOUR $PWD"'))
     assert done.log.read_text() == f"green {tmp_path}\n"
 
 
 def test_only_a_raw_recording_came_out(go, tmp_path):
     """What Debian's nsys does: it finds no importer, leaves a .qdstrm and exits 0."""
     write_script(tmp_path / "host-linux-x64/QdstrmImporter", IMPORTER)
-    stages = []
     fake = {"profile": '"$@"; echo raw >"$out.qdstrm"', "path": "target-linux-x64/nsys"}
-    done = go(sh("exit 0"), fake=fake, on_event=stages.append)
-    assert stages == ["recording", "importing", "exporting"]
+    done = go(sh("exit 0"), fake=fake)
     assert done.importer_used
     assert done.sqlite.read_text() == "report\n"
     assert not (tmp_path / "run/qwen3-0.6b.qdstrm").exists()
@@ -184,8 +180,6 @@ def test_run_plain(tmp_path):
         run_plain(["sleep", "30"], log=log, timeout_s=0.5)
     with pytest.raises(CaptureError, match="no-such-program cannot be started"):
         run_plain(["no-such-program"], log=log)
-    with pytest.raises(CaptureError, match=r"working directory .* does not exist"):
-        run_plain(["true"], log=log, cwd=tmp_path / "gone")
 
 
 def test_progress_bars_are_kept_out_of_logs(tmp_path):
