@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.view import Rows, View
+from launchlens.calls import CallKind
 from launchlens.records.columns import CopyDirection, Trace
 
 HTOD, DTOH = CopyDirection.HTOD, CopyDirection.DTOH
@@ -90,7 +90,7 @@ def find_copies(view: View) -> Copies:
     host = np.where(direction == HTOD, table.src_kind[picked], table.dst_kind[picked])
     labels = tuple(table.mem_kinds[k] if k >= 0 else "Unknown" for k in host.tolist())
     following = view.next_telling(row)
-    synced = (following >= 0) & (view.role[np.maximum(following, 0)] == Role.SYNC)
+    synced = (following >= 0) & (view.kind[np.maximum(following, 0)] == CallKind.SYNC)
     sync_row = np.where(synced, following, -1)
     return Copies(
         row,

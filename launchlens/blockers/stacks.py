@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.grouping import Place
 from launchlens.blockers.view import Rows, View
+from launchlens.calls import CallKind
 from launchlens.records.stacks import ChainRow, PythonFrame, Stacks
 
 _MAX_FRAMES = 40
@@ -60,7 +60,7 @@ def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, P
         following = view.next_telling(some)
         for row, after in zip(some.tolist(), following.tolist(), strict=True):
             place = _place(view, known, row)
-            if place is None and after >= 0 and view.role[after] == Role.SYNC:
+            if place is None and after >= 0 and view.kind[after] == CallKind.SYNC:
                 place = _place(view, known, after)
             if place is not None:
                 places[row] = place

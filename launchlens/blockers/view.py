@@ -1,21 +1,21 @@
-"""A trace and its steps as the rules look at them: rows of API calls, roles, following calls."""
+"""A trace and its steps as the rules look at them: rows of API calls, kinds, following calls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from launchlens.blockers.calls import Role, base_name, call_role, is_blocking_copy
+from launchlens.calls import CallKind, base_name
+from launchlens.calls.classing import class_calls
+from launchlens.calls.ownership import calls_of
 from launchlens.records.columns import OpKind, Trace
 from launchlens.records.figures import Step
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class View:
         last: one past the last API row of each step, shape (steps,).
         process: index of each step's process, shape (steps,).
         thread: index of each step's thread, shape (steps,).
-        role: `Role` of each API call, shape (calls,); a call nested in another of the same role
-            is OTHER, since its work counts once; a call made while its thread captures is OTHER.
+        kind: `CallKind` of each API call as it counts, shape (calls,); what a thread calls while
+            it captures is OTHER, unless it has a GPU operation all the same.
         bases: base name of each entry of ``trace.api.names``.
         blocking: whether each call is a copy that waits by itself, shape (calls,).
         op_of_call: first GPU operation of each API call, -1 without, shape (calls,).
-        telling: rows whose role is not OTHER, ascending.
+        telling: rows whose kind is not OTHER, ascending.
         submitting: rows that submitted a GPU operation, ascending.
         busy_before: for each GPU operation, when all that began before it on its GPU had ended;
             the smallest int64 for the first, shape (operations,).
@@ -46,7 +46,7 @@ class View:
     last: Rows
     process: Rows
     thread: Rows
-    role: npt.NDArray[np.int8]
+    kind: npt.NDArray[np.int8]
     bases: tuple[str, ...]
     blocking: Mask
     op_of_call: Rows
@@ -67,19 +67,19 @@ class View:
         inside = (place >= 0) & (rows < self.last[step])
         return np.where(inside, step, -1)
 
-    def rows_with(self, *roles: Role) -> tuple[Rows, Rows]:
-        """API rows of the given roles inside steps, and the step of each; ascending."""
-        rows = self.telling[np.isin(self.role[self.telling], roles)]
+    def rows_with(self, *kinds: CallKind) -> tuple[Rows, Rows]:
+        """API rows of the given kinds inside steps, and the step of each; ascending."""
+        rows = self.telling[np.isin(self.kind[self.telling], kinds)]
         step = self.step_of(rows)
         return rows[step >= 0], step[step >= 0]
 
-    def rows_around(self, *roles: Role) -> tuple[Rows, Rows, Mask]:
-        """Calls of the given roles on any thread of a step's process while the step runs.
+    def rows_around(self, *kinds: CallKind) -> tuple[Rows, Rows, Mask]:
+        """Calls of the given kinds on any thread of a step's process while the step runs.
 
         Returns:
             API rows, the step of each, and whether it was made on another thread than the step's.
         """
-        rows = self.telling[np.isin(self.role[self.telling], roles)]
+        rows = self.telling[np.isin(self.kind[self.telling], kinds)]
         start, process = self.trace.api.start_ns[rows], self.trace.api.process[rows]
         order = np.argsort(start, kind="stable")
         found: list[Rows] = []
@@ -97,7 +97,7 @@ class View:
         return row, step_of, elsewhere
 
     def next_telling(self, rows: Rows) -> Rows:
-        """The next row with a role after each row on the same thread, -1 without."""
+        """The next row of a kind after each row on the same thread, -1 without."""
         return self._next(self.telling, rows)
 
     def next_submission(self, rows: Rows, step: Rows) -> Rows:
@@ -127,9 +127,13 @@ def make_view(trace: Trace, steps: Sequence[Step]) -> View:
             kept.setdefault((step.pid, step.tid, step.start_ns, step.end_ns), step)
     chosen = tuple(kept.values())
     thread = np.array([threads[s.pid, s.tid] for s in chosen], np.int64)
-    first, last = _step_rows(trace, chosen, thread)
-    role = _roles(trace)
-    blocking_names = np.array([is_blocking_copy(n) for n in trace.api.names] or [False])
+    start = np.array([s.start_ns for s in chosen], np.int64)
+    end = np.array([s.end_ns for s in chosen], np.int64)
+    own = calls_of(trace.api, thread, start, end)
+    calls = class_calls(trace.api, trace.ops)
+    inert = calls.capturing & ~calls.has_op & ~calls.has_span
+    inert &= calls.kind != CallKind.BEGIN_CAPTURE
+    kind = np.where(inert, CallKind.OTHER, calls.kind).astype(np.int8)
     op_of_call = np.full(trace.api.start_ns.size, -1, np.int64)
     linked = np.flatnonzero(trace.ops.api_row >= 0)[::-1]  # the earliest operation is written last
     op_of_call[trace.ops.api_row[linked]] = linked
@@ -137,51 +141,18 @@ def make_view(trace: Trace, steps: Sequence[Step]) -> View:
     return View(
         trace=trace,
         steps=chosen,
-        first=first,
-        last=last,
+        first=own.low,
+        last=own.high,
         process=processes[thread],
         thread=thread,
-        role=role,
+        kind=kind,
         bases=tuple(base_name(n) for n in trace.api.names),
-        blocking=blocking_names[trace.api.name],
+        blocking=calls.blocking & (calls.kind != CallKind.SYNC),
         op_of_call=op_of_call,
-        telling=np.flatnonzero(role != Role.OTHER),
+        telling=np.flatnonzero(kind != CallKind.OTHER),
         submitting=np.flatnonzero(op_of_call >= 0),
         busy_before=_busy_before(trace),
     )
-
-
-def _step_rows(trace: Trace, steps: Sequence[Step], thread: Rows) -> tuple[Rows, Rows]:
-    """API rows that start inside each step, both ends included (docs/definitions.md)."""
-    first, last = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
-    bounds = {
-        one: [int(np.searchsorted(trace.api.thread, np.int32(one), side=s)) for s in _SIDES]
-        for one in np.unique(thread).tolist()
-    }
-    for i, step in enumerate(steps):
-        low, high = bounds[int(thread[i])]
-        start = trace.api.start_ns[low:high]
-        first[i] = low + np.searchsorted(start, step.start_ns, side="left")
-        last[i] = low + np.searchsorted(start, step.end_ns, side="right")
-    return first, last
-
-
-def _roles(trace: Trace) -> npt.NDArray[np.int8]:
-    api = trace.api
-    by_name = np.array([int(call_role(n)) for n in api.names] or [0], np.int8)
-    role = by_name[api.name]
-    if role.size > 1:
-        nested = (api.thread[1:] == api.thread[:-1]) & (api.end_ns[1:] <= api.end_ns[:-1])
-        role = role.copy()
-        role[1:][nested & (role[1:] == role[:-1])] = Role.OTHER
-    begin, end = role == Role.BEGIN_CAPTURE, role == Role.END_CAPTURE
-    if begin.any():
-        opened = np.cumsum(begin.astype(np.int32) - end.astype(np.int32))
-        of_thread = np.flatnonzero(np.diff(api.thread, prepend=-1))
-        before = np.where(of_thread > 0, opened[of_thread - 1], 0)
-        depth = opened - np.repeat(before, np.diff(np.append(of_thread, role.size)))
-        role = np.where((depth > 0) & ~begin, Role.OTHER, role).astype(np.int8)
-    return role
 
 
 def _busy_before(trace: Trace) -> Rows:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from launchlens.calls import kind_name
 from launchlens.catalogue import GAPS, by_name, gap_causes
 
 if TYPE_CHECKING:
     from launchlens.records.figures import Group
 
 SHOWN = 4
-_WORDS = {  # how the names of calls of a kind tell it
-    "kernel": ("LaunchKernel", "LaunchCooperativeKernel"),
-    "graph": ("GraphLaunch",),
-    "memcpy": ("Memcpy",),
-    "memset": ("Memset",),
-    "sync": ("Synchronize",),
-    "alloc": ("Alloc", "Free"),
-}
 
 
 def explain_value(metric: str, group: Group) -> str | None:
@@ -64,14 +56,12 @@ def _parts(metric: str, group: Group) -> dict[str, float]:
     if _is_time(metric):
         gaps = {cause: group.metrics.get(f"{GAPS}.{cause}") for cause in gap_causes()}
         return {c: s.median for c, s in gaps.items() if s is not None and s.median is not None}
-    counts = _counted(metric)
-    return {row.name: row.count / group.steps for row in group.api_calls if counts(row.name)}
-
-
-def _counted(metric: str) -> Callable[[str], bool]:
-    """Which API functions a metric counts, by name."""
-    words = [word for kind in by_name()[metric].calls for word in _WORDS[kind]]
-    return lambda name: any(word in name for word in words)
+    counted = by_name()[metric].calls
+    return {
+        row.name: row.count / group.steps
+        for row in group.api_calls
+        if kind_name(row.name) in counted
+    }
 
 
 def _is_time(metric: str) -> bool:

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from launchlens.metrics.calls import base_name
+from launchlens.calls import base_name
+from launchlens.calls.ownership import Slices
 from launchlens.metrics.idle import GapKind, GapTable
 from launchlens.metrics.measure import Measured
-from launchlens.metrics.ownership import Slices
 from launchlens.metrics.statistics import grouped_medians
 from launchlens.records.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from launchlens.calls.classing import Calls
 from launchlens.intervals import Cover, Pieces, uncovered_pieces
-from launchlens.metrics.calls import Calls
 from launchlens.records.columns import IntColumn, OpKind, SmallColumn, Trace
 
 _CHUNK_GAPS = 400_000

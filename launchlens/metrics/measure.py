@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from launchlens.calls import CallKind
+from launchlens.calls.classing import Calls, class_calls
+from launchlens.calls.ownership import Slices, calls_of
 from launchlens.metrics.bound import bound_of
-from launchlens.metrics.calls import CallKind, Calls, class_calls
 from launchlens.metrics.idle import DeviceTime, Windows, measure_windows
-from launchlens.metrics.ownership import Owned, Slices, calls_of, count_kind, own, own_extent
+from launchlens.metrics.ownership import Owned, count_kind, own, own_extent
 from launchlens.metrics.placement import Unplaced
 from launchlens.metrics.reasons import unknown_reason
 from launchlens.metrics.statistics import segment_medians
@@ -53,16 +55,16 @@ class _Counts:
 
 def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
     """All figures of all steps (docs/definitions.md), one `Step` for each (step, device)."""
-    calls = class_calls(trace.api, trace.ops, OpKind.GRAPH)
-    slices, unplaced = calls_of(trace, ranges), Unplaced(trace)
+    calls = class_calls(trace.api, trace.ops)
+    starts = np.array([r.start_ns for r in ranges], np.int64)
+    ends = np.array([r.end_ns for r in ranges], np.int64)
+    threads = np.array([r.thread for r in ranges], np.int64)
+    slices, unplaced = calls_of(trace.api, threads, starts, ends), Unplaced(trace)
     hidden = np.flatnonzero(calls.hidden)
-    owned = own(
-        trace, ranges, slices, (slices.within(hidden).count > 0) | (unplaced.count(slices) > 0)
-    )
+    owned = own(trace, slices, (slices.within(hidden).count > 0) | (unplaced.count(slices) > 0))
     counts = _count_calls(trace, calls, owned, unplaced)
     first, last = own_extent(trace, owned)
-    start = np.array([r.start_ns for r in ranges], np.int64)[owned.step]
-    end = np.array([r.end_ns for r in ranges], np.int64)[owned.step]
+    start, end = starts[owned.step], ends[owned.step]
     gpu = np.array([d.gpu for d in trace.devices] or [0], np.int64)[owned.device]
     lost = (counts.kernel > 0) & (count_kind(trace, owned, OpKind.KERNEL) == 0)
     beside = unplaced.beside(gpu, start, np.maximum(end, last))
@@ -72,7 +74,7 @@ def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
         np.maximum(end, last)[windowed],
         gpu[windowed],
         first[windowed],
-        np.array([r.thread for r in ranges], np.int64)[owned.step[windowed]],
+        threads[owned.step[windowed]],
     )
     device_time = measure_windows(trace, calls, windows, last[windowed])
     columns = _columns(trace, calls, owned, counts)
@@ -96,7 +98,7 @@ def _count_calls(trace: Trace, calls: Calls, owned: Owned, unplaced: Unplaced) -
         memcpy=count((kind == CallKind.MEMCPY) & ~captured),
         memset=count((kind == CallKind.MEMSET) & ~captured),
         sync=count(kind == CallKind.SYNC),
-        alloc=count(kind == CallKind.ALLOC),
+        alloc=count((kind == CallKind.ALLOC) | (kind == CallKind.STREAM_ALLOC)),
         captured=count(captured),
         hidden=count(calls.hidden),
         node=count(graph & calls.has_op),

@@ -1,49 +1,18 @@
-"""Which API calls and GPU operations each step owns.
+"""Which GPU operations each step owns, and on which device.
 
-A step owns the calls on its thread that start within its range, and the operations with the
-same (process, correlation id) as one of them: never by overlap in time on the GPU. With calls
-sorted by (thread, start) a step's calls are one slice, and with operations sorted by their call
-its operations are one slice too, so everything below is a binary search.
+A step owns the operations with the same (process, correlation id) as one of its calls: never by
+overlap in time on the GPU. Its calls are one slice (`launchlens.calls.ownership`), and with
+operations sorted by their call its operations are one too, so everything below is a binary search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from launchlens.metrics.steps import StepRange
-from launchlens.records.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Slices:
-    """Half-open index ranges ``[low, high)``, one for each row; shape (rows,)."""
-
-    low: IntColumn
-    high: IntColumn
-
-    @property
-    def count(self) -> IntColumn:
-        """Length of each slice."""
-        return self.high - self.low
-
-    def expand(self) -> tuple[IntColumn, IntColumn]:
-        """All indexes of all slices, and the row each belongs to; shapes (total,)."""
-        count = self.count
-        row = np.repeat(np.arange(count.size), count)
-        index = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count) + self.low[row]
-        return index, row
-
-    def take(self, rows: IntColumn) -> Slices:
-        """The slices of some rows."""
-        return Slices(self.low[rows], self.high[rows])
-
-    def within(self, positions: IntColumn | SmallColumn) -> Slices:
-        """The same slices in terms of ``positions``, an ascending subset of the indexes."""
-        return Slices(np.searchsorted(positions, self.low), np.searchsorted(positions, self.high))
+from launchlens.calls.ownership import Slices
+from launchlens.records.columns import BoolColumn, IdColumn, IntColumn, OpKind, SmallColumn, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +31,27 @@ class Owned:
 
     step: IntColumn
     device: SmallColumn
-    is_primary: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    is_split: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_primary: BoolColumn
+    is_split: BoolColumn
     calls: Slices
     order: IdColumn
     ops: Slices
 
 
-def own(
-    trace: Trace, steps: Sequence[StepRange], calls: Slices, whole: npt.NDArray[np.bool_]
-) -> Owned:
-    """Split ``steps`` by device and find what each owns.
+def own(trace: Trace, calls: Slices, whole: BoolColumn) -> Owned:
+    """Split steps by device and find what each owns.
 
     Args:
         trace: the trace.
-        steps: the steps.
-        calls: what `calls_of` returned for them.
+        calls: what `calls_of` returned for the steps.
         whole: steps not to be split, since some of their work may have run on any device; shape
             (steps,).
     """
     order, starts = _operations_by_device(trace)
     api_row = trace.ops.api_row[order]
     step_rows, device_rows, low, high = [], [], [], []
-    everyone = np.arange(len(steps))
-    counted = np.zeros(len(steps), np.int64)
+    everyone = np.arange(calls.low.size)
+    counted = np.zeros(calls.low.size, np.int64)
     for number in range(len(trace.devices)):
         a, b = starts[number], starts[number + 1]
         first = a + np.searchsorted(api_row[a:b], calls.low)
@@ -109,21 +75,6 @@ def own(
     is_primary = np.zeros(step.size, bool)
     is_primary[most[np.unique(step[most], return_index=True)[1]]] = True
     return Owned(step, device, is_primary, (counted > 1)[step], calls.take(step), order, ops)
-
-
-def calls_of(trace: Trace, steps: Sequence[StepRange]) -> Slices:
-    """The API calls of each step: those on its thread that start within its range."""
-    api = trace.api
-    start = np.array([s.start_ns for s in steps], np.int64)
-    end = np.array([s.end_ns for s in steps], np.int64)
-    thread = np.array([s.thread for s in steps], np.int64)
-    low, high = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
-    for t in np.unique(thread).tolist():
-        first, last = np.searchsorted(api.thread, [t, t + 1])
-        mine = thread == t
-        low[mine] = first + np.searchsorted(api.start_ns[first:last], start[mine], side="left")
-        high[mine] = first + np.searchsorted(api.start_ns[first:last], end[mine], side="right")
-    return Slices(low, np.maximum(low, high))
 
 
 def _operations_by_device(trace: Trace) -> tuple[IdColumn, list[int]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from launchlens.calls.ownership import Slices
 from launchlens.intervals import Cover
-from launchlens.metrics.ownership import Slices
 from launchlens.records.columns import IntColumn, Trace
 
 

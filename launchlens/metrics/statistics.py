@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from launchlens.metrics.ownership import Slices
+from launchlens.calls.ownership import Slices
 from launchlens.records.columns import IntColumn
 from launchlens.records.figures import Stat
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from launchlens.calls import CallKind, base_name
 from launchlens.intervals import Cover, uncovered_pieces
-from launchlens.metrics.calls import CallKind, base_name
 from launchlens.metrics.idle import BlockingCovers, GapKind
 from launchlens.metrics.measure import Measured
 from launchlens.records.columns import IntColumn, OpKind, Trace

@@ -219,7 +219,9 @@ class Step:
         int | None, Metric("sync calls", "count", "less", "headline", calls=("sync",))
     ]
     """Synchronize calls."""
-    alloc_calls: Annotated[int | None, Metric("alloc calls", "count", "less", calls=("alloc",))]
+    alloc_calls: Annotated[
+        int | None, Metric("alloc calls", "count", "less", calls=("alloc", "stream_alloc"))
+    ]
     """Calls that allocate, free, register or map memory."""
     captured_calls: Annotated[int | None, Metric("captured calls", "count")]
     """Calls made while the stream was being captured, which submitted nothing."""

@@ -20,10 +20,10 @@ References: pytorch/pytorch#187795, #159594, #158152, #146924; vllm-project/vllm
 
 from __future__ import annotations
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.hits import Hits, Rule, call_hits, without_times
 from launchlens.blockers.view import View
 from launchlens.blockers.words import by_call_name, call_title, only_at_first
+from launchlens.calls import CallKind
 
 FIRST_NOTE = "Only in the first steps: warming up before the capture makes it unnecessary."
 ELSEWHERE_NOTE = (
@@ -34,7 +34,7 @@ ELSEWHERE_NOTE = (
 
 def find(view: View) -> list[Hits]:
     """Allocations during steps, the step's own apart from other threads'."""
-    rows, step, elsewhere = view.rows_around(Role.ALLOC)
+    rows, step, elsewhere = view.rows_around(CallKind.ALLOC)
     hits = []
     for name, (row, owner) in by_call_name(view, rows[~elsewhere], step[~elsewhere]):
         early = only_at_first(view, owner)

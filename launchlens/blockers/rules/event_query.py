@@ -16,15 +16,15 @@ References: vllm-project/vllm#57759; pytorch/pytorch#175425, #146924.
 
 from __future__ import annotations
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.hits import Hits, Rule, call_hits, without_times
 from launchlens.blockers.view import View
 from launchlens.blockers.words import by_call_name, call_title
+from launchlens.calls import CallKind
 
 
 def find(view: View) -> list[Hits]:
     """Queries during steps, the step's own thread apart from others."""
-    rows, step, elsewhere = view.rows_around(Role.QUERY)
+    rows, step, elsewhere = view.rows_around(CallKind.QUERY)
     hits = [
         call_hits(view, row, owner, name, "suspected")
         for name, (row, owner) in by_call_name(view, rows[~elsewhere], step[~elsewhere])

@@ -22,15 +22,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.hits import DTOH, Hits, Rule, call_hits, find_copies
 from launchlens.blockers.view import Rows, View
 from launchlens.blockers.words import by_call_name, call_title
+from launchlens.calls import CallKind
 
 
 def find(view: View) -> list[Hits]:
     """Synchronizing calls that something in the step is submitted after."""
-    rows, step = view.rows_with(Role.SYNC)
+    rows, step = view.rows_with(CallKind.SYNC)
     between = (view.next_submission(rows, step) >= 0) & ~np.isin(rows, _explained(view))
     hits = []
     for name, chosen in by_call_name(view, rows[between], step[between]):

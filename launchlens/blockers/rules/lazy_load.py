@@ -17,10 +17,10 @@ References: vllm-project/vllm-omni#5107; CUDA C++ Programming Guide, "Lazy loadi
 
 from __future__ import annotations
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.hits import Hits, Rule, call_hits
 from launchlens.blockers.view import View
 from launchlens.blockers.words import by_call_name, call_title, only_at_first
+from launchlens.calls import CallKind
 
 FIRST_NOTE = "Only in the first steps: first use. Warming up before the capture cures it."
 
@@ -28,8 +28,8 @@ FIRST_NOTE = "Only in the first steps: first use. Warming up before the capture 
 def find(view: View) -> list[Hits]:
     """Loads and timings by the step's thread."""
     hits = []
-    for role, suffix in ((Role.LOAD, ""), (Role.TIMING, " (something times kernels)")):
-        rows, step = view.rows_with(role)
+    for kind, suffix in ((CallKind.LOAD, ""), (CallKind.TIMING, " (something times kernels)")):
+        rows, step = view.rows_with(kind)
         for name, (row, owner) in by_call_name(view, rows, step):
             early = only_at_first(view, owner)
             confidence, note = ("suspected", FIRST_NOTE) if early else ("likely", None)

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.hits import Hits, Rule, call_hits
 from launchlens.blockers.view import View
 from launchlens.blockers.words import call_title
+from launchlens.calls import CallKind
 
 # The stream id CUPTI gives to the null stream of a process's first context
 # (TARGET_INFO_CUDA_CONTEXT_INFO.nullStreamId in every export seen).
@@ -52,8 +52,8 @@ def _default_stream_work(view: View) -> list[Hits]:
 
 
 def _old_event_waits(view: View) -> list[Hits]:
-    waits, step = view.rows_with(Role.WAIT)
-    records, record_step = view.rows_with(Role.RECORD)
+    waits, step = view.rows_with(CallKind.WAIT)
+    records, record_step = view.rows_with(CallKind.RECORD)
     first_record = view.last.copy()
     np.minimum.at(first_record, record_step, records)
     early = waits < first_record[step]

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.calls import Role
 from launchlens.blockers.hits import HTOD, Copies, Hits, Rule, copy_hits, find_copies
 from launchlens.blockers.view import Mask, View
 from launchlens.blockers.words import copy_title
+from launchlens.calls import CallKind
 
 SLOW_RATIO = 10
 SLOW_FLOOR_NS = 50_000
@@ -37,7 +37,7 @@ def slow_pinned(view: View, copies: Copies) -> Mask:
     """
     kind = np.array(copies.host_kind, dtype=object)
     pinned = (copies.direction == HTOD) & (kind == "Pinned")
-    rows, _ = view.rows_with(Role.LAUNCH, Role.GRAPH_LAUNCH, Role.MEMCPY, Role.MEMSET)
+    rows, _ = view.rows_with(CallKind.KERNEL, CallKind.GRAPH, CallKind.MEMCPY, CallKind.MEMSET)
     if not rows.size:
         return np.zeros(pinned.size, bool)
     api = view.trace.api

@@ -1,0 +1,60 @@
+"""Which API calls a step owns: those on its thread that start within its range.
+
+With calls sorted by (thread, start) a step's calls are one slice of the table, so that whatever
+is asked of them is a binary search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from launchlens.records.columns import ApiTable, IntColumn, SmallColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Half-open index ranges ``[low, high)``, one for each row; shape (rows,)."""
+
+    low: IntColumn
+    high: IntColumn
+
+    @property
+    def count(self) -> IntColumn:
+        """Length of each slice."""
+        return self.high - self.low
+
+    def expand(self) -> tuple[IntColumn, IntColumn]:
+        """All indexes of all slices, and the row each belongs to; shapes (total,)."""
+        count = self.count
+        row = np.repeat(np.arange(count.size), count)
+        index = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count) + self.low[row]
+        return index, row
+
+    def take(self, rows: IntColumn) -> Slices:
+        """The slices of some rows."""
+        return Slices(self.low[rows], self.high[rows])
+
+    def within(self, positions: IntColumn | SmallColumn) -> Slices:
+        """The same slices in terms of ``positions``, an ascending subset of the indexes."""
+        return Slices(np.searchsorted(positions, self.low), np.searchsorted(positions, self.high))
+
+
+def calls_of(api: ApiTable, thread: IntColumn, start_ns: IntColumn, end_ns: IntColumn) -> Slices:
+    """The API calls of each step: those on its thread that start within its range.
+
+    Args:
+        api: the trace's calls.
+        thread: index of each step's thread, shape (steps,).
+        start_ns: its range's start, shape (steps,).
+        end_ns: its range's end, which belongs to it, shape (steps,).
+    """
+    low, high = np.zeros(thread.size, np.int64), np.zeros(thread.size, np.int64)
+    for t in np.unique(thread).tolist():
+        first, last = np.searchsorted(api.thread, np.array([t, t + 1], api.thread.dtype))
+        mine = thread == t
+        starts = api.start_ns[first:last]
+        low[mine] = first + np.searchsorted(starts, start_ns[mine], side="left")
+        high[mine] = first + np.searchsorted(starts, end_ns[mine], side="right")
+    return Slices(low, np.maximum(low, high))
