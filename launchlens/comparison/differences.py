@@ -20,6 +20,7 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
         return [getattr(s.facts, name) for s in sides]
 
     groups = pairs[0]
+    formats = list(dict.fromkeys(f for f in of_trace("format") if f))
     checks: list[tuple[str, list[object], bool]] = [
         ("GPU", of_trace("gpu"), True),
         ("driver", of_trace("driver"), True),
@@ -36,7 +37,8 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
             True,
         ),
         ("graph tracing", [g.graph_tracing if g else None for g in groups], False),
-        ("nsys", of_trace("nsys_version"), False),
+        ("trace format", of_trace("format"), False),
+        (str(formats[0]) if len(formats) == 1 else "recorder", of_trace("nsys_version"), False),
         ("steps", [g.steps if g else None for g in groups], False),
         ("commit", of_facts("commit_text"), False),
         (
