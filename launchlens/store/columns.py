@@ -9,23 +9,25 @@ from launchlens.catalogue import GAPS, gap_causes, metrics
 from launchlens.records.figures import Step
 from launchlens.records.measured import Equivalence, RequestFigures, VariantFacts
 
-SHORTENED = ("layers", "model_layers")
-"""Facts of a variant that say how its model was shortened."""
+VARIANT_FACTS = (
+    *("isl", "osl", "batch", "dtype", "command"),
+    *("layers_note", "layers", "model_layers"),  # how its model was shortened
+)
+"""Facts of a variant, beside metrics, that runs are found and compared by."""
 
 
 @cache
 def record_columns() -> dict[str, dict[str, str]]:
     """By table, the columns that follow from records, with their SQL types.
 
-    A step's figures and facts, gap causes as ``gap_<cause>_ns``; the metrics among a variant's
-    facts; figures of requests; differences of outputs.
+    A step's figures and facts, gap causes as ``gap_<cause>_ns``; a variant's facts that are
+    metrics or `VARIANT_FACTS`; figures of requests; differences of outputs.
     """
     steps, facts = _columns(Step), _columns(VariantFacts)
     del steps[GAPS]
     return {
         "steps": steps | {gap_column(cause): "INTEGER" for cause in gap_causes()},
-        "variants": {m.name: facts[m.name] for m in metrics() if m.name in facts}
-        | {name: facts[name] for name in SHORTENED},
+        "variants": {name: facts[name] for name in (*VARIANT_FACTS, *variant_metrics())},
         "requests": _columns(RequestFigures),
         "equivalence": _columns(Equivalence),
     }
@@ -38,7 +40,8 @@ def request_metrics() -> tuple[str, ...]:
 
 def variant_metrics() -> tuple[str, ...]:
     """Metrics that are columns of ``variants``."""
-    return tuple(name for name in record_columns()["variants"] if name not in SHORTENED)
+    facts = get_type_hints(VariantFacts)
+    return tuple(m.name for m in metrics() if m.name in facts)
 
 
 def gap_column(cause: str) -> str:

@@ -28,7 +28,6 @@ ENVIRONMENT = (
     "git_commit",
     "git_dirty",
 )
-_VARIANT_FACTS = ("isl", "osl", "batch", "dtype", "layers_note", "command")
 _TRACE_FACTS = ("sha256", "nsys_version", "export_schema", "gpu", "driver", "graph_tracing")
 UNTRACED = "untraced"
 UNTRACED_METRIC = "untraced_ns"
@@ -70,7 +69,6 @@ def variant_row(run_id: str, name: str, status: str, facts: VariantFacts) -> Row
         "failure_source": failure and failure.source,
         "failure_hint": failure and failure.hint,
         "failure_log": failure and failure.log,
-        **{name: getattr(facts, name) for name in _VARIANT_FACTS},
         "captured_phases": ", ".join(facts.captured_phases) or None,
         "untraced_ns": facts.untraced[0].wall_ns.median if facts.untraced else None,
         **{name: getattr(facts, name) for name in record_columns()["variants"]},

@@ -35,7 +35,6 @@ CREATE TABLE variants (
     run_id TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
     name TEXT NOT NULL, status TEXT NOT NULL,
     failure_type TEXT, failure_line TEXT, failure_source TEXT, failure_hint TEXT, failure_log TEXT,
-    isl INTEGER, osl INTEGER, batch INTEGER, dtype TEXT, layers_note TEXT, command TEXT,
     captured_phases TEXT, untraced_ns INTEGER,
     UNIQUE (run_id, name)
 )"""
@@ -98,8 +97,9 @@ def missing_columns(db: Database) -> list[tuple[str, str, str]]:
     return [
         (table, name, sql_type)
         for table, columns in record_columns().items()
+        for there in (db.table(table).columns_dict,)
         for name, sql_type in columns.items()
-        if name not in db.table(table).columns_dict
+        if name not in there
     ]
 
 
