@@ -11,7 +11,7 @@ DOMINANT_SHARE = 0.60
 """A class of causes with at least this share of the idle time names the bound."""
 
 
-def bound_of(idle: float | None, gaps: Gaps | None, *, at_least: bool = False) -> BoundBy | None:
+def what_bounds(idle: float | None, gaps: Gaps | None, *, at_least: bool = False) -> BoundBy | None:
     """BoundBy of a step from its idle fraction and gap causes; None where these are unknown.
 
     - ``gpu-bound``: idle below `GPU_BOUND_IDLE_BELOW`.

@@ -45,7 +45,8 @@ def unknown_reason(
     Args:
         trace: the trace.
         tracing: how the step's graphs show in it.
-        host: the step's calls by kind, with ``hidden``, ``node``, ``span`` and ``unplaced``.
+        host: the step's launches (``kernel``, ``graph``), other submissions (``copies``), graph
+            launches without work (``hidden``) and operations without a device (``unplaced``).
         has_device: whether any of its operations ran on a known device.
         lost: whether none of its kernel launches has a kernel row.
         has_window: whether its window on the device is known.
@@ -61,7 +62,7 @@ def unknown_reason(
     elif host["unplaced"]:
         reason, need = UNPLACED, Need.GRAPH_DEVICES
     elif not has_device:
-        launches = host["kernel"] + host["graph"] + host["memcpy"] + host["memset"]
+        launches = host["kernel"] + host["graph"] + host["copies"]
         if launches:
             reason, need = NO_OPS.format(n=launches), Need.EVENTS
     elif lost:

@@ -12,7 +12,7 @@ from build_trace import TraceBuilder
 
 from launchlens.errors import UsageError
 from launchlens.metrics import summarize
-from launchlens.metrics.bound import bound_of
+from launchlens.metrics.bound import what_bounds
 from launchlens.records.figures import Gaps
 from launchlens.trace import read_trace
 
@@ -189,7 +189,7 @@ def test_a_step_with_missing_graph_work_makes_the_groups_counts_unknown(analyze)
 )
 def test_bound_from_the_causes(idle, gaps, bound):
     empty = dict.fromkeys(Gaps.__dataclass_fields__, 0)
-    assert bound_of(idle, Gaps(**(empty | gaps))) == bound
+    assert what_bounds(idle, Gaps(**(empty | gaps))) == bound
 
 
 # Tables of a real trace, by SQL over the same file ------------------------------------------------
