@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from launchlens.calls import CallKind
 from launchlens.calls.classing import class_calls
-from launchlens.calls.ownership import Slices, calls_of
+from launchlens.calls.ownership import calls_of
 from launchlens.metrics.figures import Column
 from launchlens.metrics.idle import Windows, measure_windows
 from launchlens.metrics.ownership import count_kind, own, own_extent
@@ -71,8 +71,8 @@ class Measurement:
 
     def of_kind(self, *kinds: CallKind) -> Mask:
         """Calls of these kinds as they count; captured ones submit nothing and do not."""
-        wanted: Mask = np.isin(self.calls.kind, kinds) if len(kinds) > 1 else (
-            self.calls.kind == kinds[0]
+        wanted: Mask = (
+            np.isin(self.calls.kind, kinds) if len(kinds) > 1 else (self.calls.kind == kinds[0])
         )
         return wanted & ~self.calls.captured
 
@@ -134,7 +134,8 @@ class Measurement:
     def lost(self) -> Mask:
         """Rows with kernel launches none of which has a kernel row."""
         kernels = count_kind(self.trace, self.owned, OpKind.KERNEL)
-        return (self.kernel_launches > 0) & (kernels == 0)
+        lost: Mask = (self.kernel_launches > 0) & (kernels == 0)
+        return lost
 
     @cached_property
     def graph_tracing(self) -> list[GraphTracing]:
@@ -148,7 +149,8 @@ class Measurement:
         """Rows whose operations the trace can tell."""
         told = np.array([t in ("none", "node") for t in self.graph_tracing], bool)
         placed = (self.owned.device >= 0) | (self.kernel_launches + self.graph_launches == 0)
-        return told & placed & ~self.lost & self.trace.has_api
+        known: Mask = told & placed & ~self.lost & self.trace.has_api
+        return known
 
     def host(self, values: IntColumn) -> Column:
         """A column that is known where the trace has API calls at all."""
