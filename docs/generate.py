@@ -12,7 +12,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -138,19 +137,46 @@ def metric_table() -> None:
     assert SMALLEST_COUNT < 1
     matters = {"count": "1", "fraction": f"{SMALLEST_IDLE * 100:g} percentage point"}
     better = {-1: "less", 1: "more", 0: "neither"}
-    units = {"ns": "ns", "count": "–", "fraction": "0 to 1", "bytes": "bytes"}
+    units = {"ns": "ns", "count": "–", "fraction": "0 to 1", "bytes": "bytes", "per_s": "1/s"}
+    bounds = {None: "", "lower": "at least", "upper": "at most"}
+    meanings = _definitions()
     rows = [
         (
             f"`{m.name}`",
             m.title,
             units[m.unit],
             better[m.direction],
-            matters.get(m.unit, f"{SMALLEST_RELATIVE:.0%}") if m.direction else "–",
+            matters.get(m.unit, f"{SMALLEST_RELATIVE:.0%}") 
+            if m.direction and m.owner != "request"
+            else "–",
+            bounds[m.under_spans],
+            meanings[m.name],
         )
         for m in metrics()
-        if m.owner != "request"
     ]
-    out(table(("name", "in reports", "unit", "better", "smallest difference that matters"), rows))
+    matter = "smallest difference that matters"
+    head = ("name", "in reports", "unit", "better", matter, "traced whole", "definition")
+    out(table(head, rows))
+
+
+def _definitions() -> dict[str, str]:
+    """The docstrings of the catalogue's fields by metric."""
+    from launchlens.catalogue import GAPS
+    from launchlens.records.figures import Gaps, Step
+    from launchlens.records.measured import RequestFigures, SideFigures, VariantFacts
+    from launchlens.serialize import describe
+
+    return {
+        start + name: _meaning(shape)
+        for record, start in (
+            (Step, ""),
+            (Gaps, f"{GAPS}."),
+            (SideFigures, ""),
+            (VariantFacts, ""),
+            (RequestFigures, ""),
+        )
+        for name, shape in describe(record)["properties"].items()
+    }
 
 
 def bounds() -> None:
@@ -190,35 +216,43 @@ def gap_classes() -> None:
 # --- JSON ---
 
 
-def keys(kind: str) -> None:
-    """A table for each record of a report's schema. Meanings stand in docs/keys.toml."""
-    from launchlens.render.json_report import json_schema
+def keys() -> None:
+    """For each kind of JSON what it is, and a table for each record that no earlier kind has."""
+    from launchlens.serialize import KINDS
 
-    schema = json_schema(kind)  # type: ignore[arg-type]
-    meanings = tomllib.loads((DOCS / "keys.toml").read_text(encoding="utf-8"))
-    own = {schema["title"]: schema} if "title" in schema else {}  # a recursive one is in $defs
-    records = {**own, **schema["$defs"]}
-    seen = _written_before(kind)
-    missing = []
-    for name, record in records.items():
-        if name in seen or "properties" not in record:
-            continue
-        rows = []
-        for key, shape in record["properties"].items():
-            meaning = meanings.get(name, {}).get(key)
-            if meaning is None:
-                missing.append(f"[{name}] {key}")
-            rows.append((f"`{key}`", _shape(shape), meaning or ""))
-        out(f"\n### {name}\n\n{table(('key', 'type', 'meaning'), rows)}")
-    if missing:
-        raise RuntimeError("docs/keys.toml says nothing of " + ", ".join(missing))
+    seen: set[str] = set()
+    for kind in KINDS:
+        records = _records(kind)
+        out(f"\n### `{kind}`\n\n{_about(kind)}")
+        for name, record in records.items():
+            if name not in seen and "properties" in record:
+                rows = [
+                    (f"`{key}`", _shape(shape), _meaning(shape))
+                    for key, shape in record["properties"].items()
+                ]
+                out(f"\n#### {name}\n\n{table(('key', 'type', 'meaning'), rows)}")
+        seen |= records.keys()
 
 
-def _written_before(kind: str) -> set[str]:
-    from launchlens.render.json_report import json_schema
+def _about(kind: str) -> str:
+    from launchlens.serialize import record_of
 
-    earlier = {"analysis": (), "comparison": ("analysis",), "blockers": ("analysis", "comparison")}
-    return {name for before in earlier[kind] for name in json_schema(before)["$defs"]}
+    first = inspect.cleandoc(record_of(kind).__doc__ or "").partition("\n\n")[0]
+    return " ".join(first.split()).replace("``", "`")
+
+
+def _records(kind: str) -> dict[str, Any]:
+    from launchlens.serialize import schema
+
+    described = schema(kind)
+    own = {described["title"]: described} if "title" in described else {}  # else it is in $defs
+    return {**own, **described.get("$defs", {})}
+
+
+def _meaning(shape: dict[str, Any]) -> str:
+    """A field's docstring in a table: on one line, without its full stop, pages linked."""
+    said = " ".join(shape["description"].split()).removesuffix(".")
+    return re.sub(r"\b([\w-]+\.md)\b", r"[\1](\1)", said)
 
 
 def _shape(shape: dict[str, Any]) -> str:

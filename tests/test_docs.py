@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -18,7 +17,6 @@ import pytest
 from launchlens import errors
 from launchlens.catalogue import metrics
 from launchlens.records import figures
-from launchlens.render.json_report import json_schema
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -212,21 +210,6 @@ def test_every_key_that_a_report_prints_is_documented(arguments: list[str]) -> N
     documented = set(re.findall(r"^\| `([\w.]+)` \|", read("json.md"), re.MULTILINE))
     documented |= set(re.findall(r"`([\w.]+)`", prose("definitions.md")))  # names of metrics
     assert keys_of(report) - documented == set()
-
-
-def test_no_meaning_is_left_of_a_key_that_went() -> None:
-    records = {}
-    for kind in ("analysis", "comparison", "blockers"):
-        schema = json_schema(kind)  # type: ignore[arg-type]
-        records |= {schema.get("title", kind): schema, **schema["$defs"]}
-    meanings = tomllib.loads(read("keys.toml"))
-    stale = {
-        f"{name}.{key}"
-        for name, keys in meanings.items()
-        for key in keys
-        if key not in records.get(name, {}).get("properties", {})
-    }
-    assert stale == set()
 
 
 # --- what is shown works ---

@@ -24,9 +24,9 @@ def render_report(
 ) -> str:
     """The comparison as text in one of the formats."""
     if report_format is Format.json:
-        from launchlens.render.json_report import render_json
+        from launchlens.serialize import to_json
 
-        return render_json(comparison)
+        return to_json(comparison)
     if report_format is Format.markdown:
         from launchlens.render.markdown import render_comparison_markdown
 

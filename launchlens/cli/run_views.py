@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from launchlens.cli.output import terminal_width
+from launchlens.records.stored import RunList
+from launchlens.records.trend import Trend
+from launchlens.serialize import to_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,7 +52,7 @@ def render_rows(rows: Sequence[RunRow], *, width: int, color: bool) -> str:
 
 def render_rows_json(rows: Sequence[RunRow]) -> str:
     """All runs as one JSON object."""
-    return _json({"schema": "launchlens.runs/1", "runs": [asdict(row) for row in rows]})
+    return to_json(RunList(runs=tuple(rows)))
 
 
 def render_run(run: StoredRun, *, width: int, color: bool) -> str:
@@ -72,7 +74,7 @@ def render_run(run: StoredRun, *, width: int, color: bool) -> str:
 
 def render_run_json(run: StoredRun) -> str:
     """One run as JSON; paths are those of this machine."""
-    return _json({"schema": "launchlens.stored-run/1"} | asdict(run))
+    return to_json(run)
 
 
 def newest_runs(series: Sequence[TrendSeries], limit: int | None) -> list[TrendSeries]:
@@ -85,7 +87,7 @@ def newest_runs(series: Sequence[TrendSeries], limit: int | None) -> list[TrendS
 def render_trend_as(series: Sequence[TrendSeries], report_format: str) -> str:
     """A trend as "terminal", "html" or "json"."""
     if report_format == "json":
-        return _json({"schema": "launchlens.trend/1", "series": [asdict(s) for s in series]})
+        return to_json(Trend(series=tuple(series)))
     if report_format == "html":
         from launchlens.render.html import render_trend_html
 
@@ -186,7 +188,3 @@ def _commit(commit: str | None, dirty: bool | None, *, whole: bool = False) -> s
     if whole:
         return f"{commit}, with files changed" if dirty else commit
     return commit[:_HASH] + ("+" if dirty else "")
-
-
-def _json(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"

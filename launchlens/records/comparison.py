@@ -187,7 +187,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The one record every renderer draws from; ``launchlens diff --format json``."""
+    """A baseline compared with candidates: the JSON object of ``launchlens diff --format json``."""
 
     schema: Literal["launchlens.comparison/1"]
     """Name and version of this layout."""

@@ -20,3 +20,15 @@ class Check:
     """What was found."""
     remedy: str = "nothing to do"
     """What to do about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorReport:
+    """All checks of the machine: the JSON object of ``launchlens doctor --format json``."""
+
+    schema: Literal["launchlens.doctor/1"] = "launchlens.doctor/1"
+    """Name and version of this layout."""
+    ready: bool
+    """Whether profiling will work: no check failed."""
+    checks: tuple[Check, ...]
+    """The checks in the order in which they were made."""

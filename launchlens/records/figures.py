@@ -289,7 +289,7 @@ class Step:
     kernel_busy_ns: Annotated[
         int | None, Metric("GPU busy, kernels only", "ns", "less", "detail", under_spans="upper")
     ]
-    """The same, kernels and graph spans alone."""
+    """Time within the window in which the device ran kernels or graph spans."""
     cpu_ns: Annotated[int, Metric("range on the CPU", "ns", "less")]
     """Length of the range."""
     projected_ns: Annotated[int | None, Metric("projected range", "ns", "less", "detail")]

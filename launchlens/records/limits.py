@@ -43,3 +43,29 @@ class LimitResult:
     def passed(self) -> bool:
         """True when the limit is known to hold. Unknown does not pass."""
         return self.status == "held"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLimits:
+    """The limits of a budget that are for one trace."""
+
+    label: str
+    """Name of the trace, or RUN:VARIANT."""
+    held: bool
+    """Whether all of them hold; an unknown one does not."""
+    results: tuple[LimitResult, ...]
+    """One for each limit and figure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReport:
+    """Traces held against a budget: the JSON object of ``launchlens check --format json``."""
+
+    schema: Literal["launchlens.limits/1"] = "launchlens.limits/1"
+    """Name and version of this layout."""
+    budget: str
+    """The budget file as named."""
+    held: bool
+    """Whether all limits hold on all traces."""
+    traces: tuple[TraceLimits, ...]
+    """The traces in the order named."""

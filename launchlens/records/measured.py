@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from launchlens.records.figures import Phase, Stat
@@ -219,24 +219,3 @@ class VariantFacts:
     def commit_text(self) -> str | None:
         """The commit, with a word behind it where files were changed."""
         return f"{self.commit} (dirty)" if self.commit and self.dirty else self.commit
-
-
-def upgrade_facts(facts: VariantFacts) -> VariantFacts:
-    """Facts as this version keeps them, from those of one that wrote changed files as a word."""
-    if facts.commit is None or facts.dirty is not None:
-        return facts
-    commit, changed, _ = facts.commit.partition(" (dirty)")
-    return replace(facts, commit=commit, dirty=bool(changed))
-
-
-def shortened(note: str | None, layers: int | None, model_layers: int | None) -> str | None:
-    """How a model was shortened, in few words; None where it is whole.
-
-    Args:
-        note: said when the model was shortened; older versions kept it alone.
-        layers: layers that it was built with.
-        model_layers: layers that the whole model has.
-    """
-    if note is None or layers is None or model_layers is None:
-        return note
-    return f"{layers} of {model_layers} layers"

@@ -49,10 +49,12 @@ class StoredVariant:
         return f"{self.run_id}:{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """A run as its folder tells it."""
+    """A run as its folder tells it: the JSON object of ``launchlens runs show --format json``."""
 
+    schema: Literal["launchlens.stored-run/1"] = "launchlens.stored-run/1"
+    """Name and version of this layout."""
     id: str
     """Name of the run and of its folder: time in UTC, model, three random characters."""
     folder: Path
@@ -110,7 +112,19 @@ class RunRow:
     missing: bool
     """Whether the run's folder is gone."""
 
+<<<<<<< HEAD
     @property
     def shortened(self) -> str | None:
         """How the model was shortened, in few words; None where it is whole."""
         return shortened(self.layers_note, self.layers, self.model_layers)
+=======
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunList:
+    """All stored runs: the JSON object of ``launchlens runs list --format json``."""
+
+    schema: Literal["launchlens.runs/1"] = "launchlens.runs/1"
+    """Name and version of this layout."""
+    runs: tuple[RunRow, ...]
+    """The runs, newest first."""
+>>>>>>> f7bfc85 (JSON of every record in one place: kinds with their schemas, every property described; docs/keys.toml goes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from launchlens.records.metric import Bound, Unit
 
@@ -60,3 +61,13 @@ class TrendSeries:
     def known(self) -> tuple[TrendPoint, ...]:
         """The points whose figure is known, oldest first."""
         return tuple(point for point in self.points if point.value is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """A figure over stored runs: the JSON object of ``launchlens runs trend --format json``."""
+
+    schema: Literal["launchlens.trend/1"] = "launchlens.trend/1"
+    """Name and version of this layout."""
+    series: tuple[TrendSeries, ...]
+    """One for each model, GPU, shape, variant and phase."""

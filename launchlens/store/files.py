@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import StoreError, reason_of
+from launchlens.serialize import adapter
 from launchlens.store.paths import new_run_id
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def write_record(path: Path, record: Any, kind: Any = None) -> None:
         StoreError: the file cannot be written.
     """
     kind = type(record) if kind is None else kind
-    write_json(path, _adapter(kind).dump_json(record, indent=1).decode())
+    write_json(path, adapter(kind).dump_json(record, indent=1).decode())
 
 
 def read_record(path: Path, kind: Any) -> Any:
@@ -78,7 +78,7 @@ def read_record(path: Path, kind: Any) -> Any:
         OSError: the file cannot be read.
         ValueError: it does not hold such a record.
     """
-    return _adapter(kind).validate_json(path.read_bytes())
+    return adapter(kind).validate_json(path.read_bytes())
 
 
 def inside(folder: Path, relative: str) -> Path:
@@ -91,10 +91,3 @@ def inside(folder: Path, relative: str) -> Path:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"{relative} points out of the folder")
     return path
-
-
-@functools.cache
-def _adapter(kind: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from launchlens.catalogue import bound_under
 from launchlens.errors import StoreError, reason_of
+<<<<<<< HEAD
 from launchlens.records.figures import Analysis, Finding, Group
-from launchlens.records.measured import VariantFacts, upgrade_facts
+from launchlens.records.measured import VariantFacts
+=======
+from launchlens.records.figures import Analysis, Finding
+from launchlens.records.measured import VariantFacts
+>>>>>>> f7bfc85 (JSON of every record in one place: kinds with their schemas, every property described; docs/keys.toml goes)
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
+from launchlens.serialize import upgrade
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
 from launchlens.store.paths import is_abandoned
 
@@ -69,7 +73,7 @@ def load_analysis(variant: StoredVariant, kind: str | None = None) -> Analysis |
             f"The figures {trace.analysis_file} cannot be read: {said}.",
             hint=f"Analyze the trace again: launchlens analyze {trace.file}",
         ) from error
-    return replace(analysis, summary=tuple(_with_bounds(group) for group in analysis.summary))
+    return upgrade(analysis)
 
 
 def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
@@ -102,15 +106,5 @@ def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any])
     found: tuple[Finding, ...] = ()
     if "findings" in entry:
         found = read_record(inside(folder, entry["findings"]), tuple[Finding, ...])
-    facts = upgrade_facts(read_record(inside(folder, entry["facts"]), VariantFacts))
+    facts: VariantFacts = upgrade(read_record(inside(folder, entry["facts"]), VariantFacts))
     return StoredVariant(run_id, name, entry["status"], facts, traces, found)
-
-
-def _with_bounds(group: Group) -> Group:
-    """Marks figures that are only bounds; what older versions saved does not say it."""
-    marked = {
-        name: replace(stat, bound=bound_under(name, group.graph_tracing))
-        for name, stat in group.metrics.items()
-        if stat.bound is None and stat.median is not None
-    }
-    return replace(group, metrics=group.metrics | marked)

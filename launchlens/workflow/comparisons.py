@@ -74,7 +74,7 @@ def read_comparison(path: Path) -> Comparison:
         UsageError: it holds another report.
     """
     from launchlens.records.comparison import Comparison
-    from launchlens.render.json_report import read_json
+    from launchlens.serialize import from_json
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ def read_comparison(path: Path) -> Comparison:
         raise LaunchlensError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise LaunchlensError(f"{path} is not a launchlens report: it is no UTF-8.") from error
-    comparison = read_json(text, named=str(path))
+    comparison = from_json(text, named=str(path))
     if not isinstance(comparison, Comparison):
         raise UsageError(
             f"{path} holds no comparison.", hint="Write one with launchlens diff --format json."

@@ -55,9 +55,9 @@ def render_loaded(
     """One trace as text in one of the formats."""
     analysis = loaded.analysis
     if report_format is Format.json:
-        from launchlens.render.json_report import render_json
+        from launchlens.serialize import to_json
 
-        return render_json(analysis)
+        return to_json(analysis)
     if report_format is Format.markdown:
         from launchlens.render.markdown import render_analysis_markdown
 

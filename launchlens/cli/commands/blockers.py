@@ -149,9 +149,9 @@ def _check_format(report_format: Format) -> None:
 
 def _render(report: BlockerReport, report_format: Format, output: Path | None) -> str:
     if report_format is Format.json:
-        from launchlens.render.json_report import render_json
+        from launchlens.serialize import to_json
 
-        return render_json(report)
+        return to_json(report)
     if report_format is Format.markdown:
         from launchlens.render.blockers import render_blockers_markdown
 

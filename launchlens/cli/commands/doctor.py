@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -88,9 +86,8 @@ def _summary(checks: Sequence[Check]) -> str:
 
 
 def _render_json(checks: Sequence[Check]) -> str:
-    report = {
-        "schema": "launchlens.doctor/1",
-        "ready": all(check.status != "fail" for check in checks),
-        "checks": [asdict(check) for check in checks],
-    }
-    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    from launchlens.records.doctor import DoctorReport
+    from launchlens.serialize import to_json
+
+    ready = all(check.status != "fail" for check in checks)
+    return to_json(DoctorReport(ready=ready, checks=tuple(checks)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from launchlens.cli.options import ListFormat, ListFormatOption
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from launchlens.harness.presets import Preset
+    from launchlens.records.models import ModelRow
 
 _NOTE = (
     "`launchlens profile --model NAME` builds one with random weights and its true configuration. "
@@ -25,7 +25,10 @@ def models(report_format: ListFormatOption = ListFormat.terminal) -> None:
 
     presets = list_presets()
     if report_format is ListFormat.json:
-        write(_render_json(presets), None)
+        from launchlens.records.models import ModelList
+        from launchlens.serialize import to_json
+
+        write(to_json(ModelList(models=tuple(_row(preset) for preset in presets))), None)
     else:
         write(_render_table(presets), None)
 
@@ -52,15 +55,7 @@ def _render_table(presets: Sequence[Preset]) -> str:
     return to_text([table, Text(), Text(_NOTE)], width=width, color=wants_color(None))
 
 
-def _render_json(presets: Sequence[Preset]) -> str:
-    records = [
-        {
-            "name": p.name,
-            "hub_id": p.hub_id,
-            "layers": p.layers,
-            "text_params_billion": p.text_params_billion,
-            "config_class": p.config_class,
-        }
-        for p in presets
-    ]
-    return json.dumps({"schema": "launchlens.models/1", "models": records}, indent=1) + "\n"
+def _row(p: Preset) -> ModelRow:
+    from launchlens.records.models import ModelRow
+
+    return ModelRow(p.name, p.hub_id, p.layers, p.text_params_billion, p.config_class)

@@ -203,6 +203,6 @@ def find_gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Find
 
 
 def _as_json(report: BlockerReport) -> str:
-    from launchlens.render.json_report import render_json
+    from launchlens.serialize import to_json
 
-    return render_json(report)
+    return to_json(report)

@@ -1,0 +1,197 @@
+"""JSON of every record that launchlens writes, and back. The records are the schema.
+
+pydantic derives JSON and JSON Schema from the dataclasses; descriptions of properties are the
+docstrings below their fields.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import is_dataclass, replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+
+from launchlens.errors import LaunchlensError, UsageError
+
+if TYPE_CHECKING:
+    from launchlens.records.comparison import Cell, Comparison
+    from launchlens.records.figures import Analysis, Group
+    from launchlens.records.measured import VariantFacts
+    from launchlens.records.metric import Bound
+
+Record = TypeVar("Record")
+
+KINDS = {
+    "analysis": "figures.Analysis",
+    "comparison": "comparison.Comparison",
+    "blockers": "blocking.BlockerReport",
+    "limits": "limits.LimitReport",
+    "runs": "stored.RunList",
+    "stored-run": "stored.StoredRun",
+    "trend": "trend.Trend",
+    "models": "models.ModelList",
+    "doctor": "doctor.DoctorReport",
+}
+"""Kinds of JSON, each with its record in `launchlens.records`, whose field ``schema`` names it."""
+
+
+def to_json(record: Any) -> str:
+    """A record as indented JSON; unknown is null, floats keep their full precision."""
+    shape: Any = type(record)
+    return str(adapter(shape).dump_json(record, indent=1).decode()) + "\n"
+
+
+def from_json(text: str, *, named: str) -> Any:
+    """A record of any of the kinds back from its JSON, also one that an older version wrote.
+
+    Args:
+        text: the JSON.
+        named: what errors call it.
+
+    Raises:
+        LaunchlensError: not JSON, or not a report of a version launchlens knows.
+    """
+    from pydantic import ValidationError
+
+    try:
+        said = json.loads(text).get("schema", "none")
+    except (ValueError, AttributeError) as error:
+        raise LaunchlensError(f"{named} is not a launchlens report: {error}.") from error
+    known = {_layout(kind): kind for kind in KINDS}
+    if not isinstance(said, str) or said not in known:
+        raise LaunchlensError(
+            f"{named} has schema {said!r:.60}; known: {', '.join(known)}.",
+            hint="Write it with launchlens analyze or diff --format json.",
+        )
+    try:
+        return upgrade(adapter(record_of(known[said])).validate_json(text))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise LaunchlensError(f"{named} is damaged at {where}: {first['msg']}.") from error
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """JSON Schema (2020-12) of a kind.
+
+    Raises:
+        UsageError: there is no such kind.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"There is no schema {kind!r}.", hint=f"There are: {', '.join(KINDS)}.")
+    described = describe(record_of(kind))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described}
+
+
+def describe(record: type) -> dict[str, Any]:
+    """JSON Schema of a record, where every property is described by its field's docstring."""
+    from pydantic import TypeAdapter
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("launchlens.records."):
+            for found in vars(module).values():
+                if isinstance(found, type) and is_dataclass(found):
+                    configured: Any = found
+                    configured.__pydantic_config__ = {"use_attribute_docstrings": True}
+    return TypeAdapter(record).json_schema(mode="serialization")
+
+
+def record_of(kind: str) -> type:
+    """The record of a kind."""
+    module, _, name = KINDS[kind].partition(".")
+    return cast("type", getattr(import_module(f"launchlens.records.{module}"), name))
+
+
+@cache
+def adapter(shape: Any) -> Any:
+    """Reads and writes JSON of a shape: a record, or records in a container. Made once."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(shape)
+
+
+def _layout(kind: str) -> str:
+    """What the key ``schema`` of a kind holds, such as "launchlens.trend/1"."""
+    return str(get_args(get_type_hints(record_of(kind))["schema"])[0])
+
+
+# --- what older versions wrote ---
+
+
+def upgrade(record: Record) -> Record:
+    """A record that may come from an older version, with what it said in words said in fields."""
+    from launchlens.records.comparison import Comparison
+    from launchlens.records.figures import Analysis
+    from launchlens.records.measured import VariantFacts
+
+    if isinstance(record, VariantFacts):
+        return cast("Record", _upgrade_facts(record))
+    if isinstance(record, Analysis):
+        return cast("Record", _upgrade_analysis(record))
+    if isinstance(record, Comparison):
+        return cast("Record", _upgrade_comparison(record))
+    return record
+
+
+def _upgrade_facts(facts: VariantFacts) -> VariantFacts:
+    if facts.commit is None or facts.dirty is not None:
+        return facts
+    commit, changed, _ = facts.commit.partition(" (dirty)")
+    return replace(facts, commit=commit, dirty=bool(changed))
+
+
+def _upgrade_analysis(analysis: Analysis) -> Analysis:
+    from launchlens.records.blocking import SEARCHED
+
+    return replace(
+        analysis,
+        summary=tuple(_with_bounds(group) for group in analysis.summary),
+        blockers_searched=analysis.blockers_searched or SEARCHED in analysis.notes,
+    )
+
+
+def _with_bounds(group: Group) -> Group:
+    from launchlens.catalogue import bound_under
+
+    marked = {
+        name: replace(stat, bound=bound_under(name, group.graph_tracing))
+        for name, stat in group.metrics.items()
+        if stat.bound is None and stat.median is not None
+    }
+    return replace(group, metrics=group.metrics | marked)
+
+
+def _upgrade_comparison(comparison: Comparison) -> Comparison:
+    from launchlens.records.blocking import SEARCHED
+
+    phases = [
+        replace(
+            phase,
+            rows=tuple(
+                replace(row, cells=tuple(_upgrade_cell(cell) for cell in row.cells))
+                for row in phase.rows
+            ),
+        )
+        for phase in comparison.phases
+    ]
+    baseline, *candidates = (
+        replace(side, facts=_upgrade_facts(side.facts)) for side in comparison.sides
+    )
+    return replace(
+        comparison,
+        baseline=baseline,
+        candidates=tuple(candidates),
+        phases=tuple(phases),
+        blockers_searched=comparison.blockers_searched or SEARCHED in comparison.notes,
+    )
+
+
+def _upgrade_cell(cell: Cell) -> Cell:
+    from launchlens.records.measured import FAILED
+
+    if cell.note in ("lower bound", "upper bound"):
+        bound: Bound = "lower" if cell.note == "lower bound" else "upper"
+        return replace(cell, bound=bound, note=None)
+    return replace(cell, failed=cell.failed or cell.note in FAILED.values())
