@@ -146,7 +146,7 @@ def metric_table() -> None:
             m.title,
             units[m.unit],
             better[m.direction],
-            matters.get(m.unit, f"{SMALLEST_RELATIVE:.0%}") 
+            matters.get(m.unit, f"{SMALLEST_RELATIVE:.0%}")
             if m.direction and m.owner != "request"
             else "–",
             bounds[m.under_spans],

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import lzma
+import pkgutil
+import shutil
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import jsonschema
@@ -10,13 +15,22 @@ import pytest
 from handmade import analysis, comparison, failed_candidate, finding
 
 from launchlens.comparison import compare
-from launchlens.errors import LaunchlensError
+from launchlens.errors import LaunchlensError, UsageError
 from launchlens.metrics import summarize
+from launchlens.records.blocking import BlockerReport
 from launchlens.records.comparison import SideInput
-from launchlens.render.json_report import json_schema, read_json, render_json
+from launchlens.records.doctor import Check, DoctorReport
+from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
+from launchlens.records.models import ModelList, ModelRow
+from launchlens.records.stored import RunList
+from launchlens.records.trend import Trend, TrendPoint, TrendSeries
+from launchlens.serialize import KINDS, describe, from_json, record_of, to_json
+from launchlens.serialize import schema as schema_of
+from launchlens.store import list_runs, load_run
 from launchlens.trace import read_trace
 
-TRACES = Path(__file__).parents[2] / "traces"
+HERE = Path(__file__).parent
+TRACES = Path(__file__).parents[1] / "traces"
 EXPECTED = json.loads((TRACES / "expected.json").read_text())
 
 #: As docs/definitions.md lists them.
@@ -35,7 +49,7 @@ TRACE = {
 
 
 def check(kind, text):
-    schema = json_schema(kind)
+    schema = schema_of(kind)
     jsonschema.Draft202012Validator.check_schema(schema)
     said = json.loads(text)
     jsonschema.Draft202012Validator(schema).validate(said)
@@ -49,7 +63,7 @@ def real(request):
 
 def test_every_shipped_trace_gives_valid_json_with_the_stated_figures(real):
     name, made = real
-    said = check("analysis", render_json(made))
+    said = check("analysis", to_json(made))
     assert said["schema"] == "launchlens.analysis/1"
     assert said["trace"].keys() >= TRACE
     starts = [s["start_ns"] for s in said["steps"]]
@@ -70,7 +84,7 @@ def test_every_shipped_trace_gives_valid_json_with_the_stated_figures(real):
 
 def test_a_report_comes_back_equal(real):
     _, made = real
-    assert read_json(render_json(made), named="x.json") == made
+    assert from_json(to_json(made), named="x.json") == made
 
 
 def test_comparisons_too():
@@ -82,9 +96,9 @@ def test_comparisons_too():
             for a in (summarize(read_trace(TRACES / name)) for name in names)
         ]
     )
-    said = check("comparison", render_json(made))
+    said = check("comparison", to_json(made))
     assert said["schema"] == "launchlens.comparison/1"
-    assert read_json(render_json(made), named="x.json") == made
+    assert from_json(to_json(made), named="x.json") == made
 
 
 @pytest.mark.parametrize(
@@ -93,19 +107,19 @@ def test_comparisons_too():
     ids=["plain", "failed", "findings"],
 )
 def test_drawn_comparisons_validate_and_come_back(made):
-    check("comparison", render_json(made))
-    assert read_json(render_json(made), named="x.json") == made
+    check("comparison", to_json(made))
+    assert from_json(to_json(made), named="x.json") == made
 
 
 def test_drawn_analyses_validate_and_come_back():
     made = analysis(findings=(finding(),))
-    check("analysis", render_json(made))
-    assert read_json(render_json(made), named="x.json") == made
+    check("analysis", to_json(made))
+    assert from_json(to_json(made), named="x.json") == made
 
 
 def test_unknown_is_null_and_never_a_word_or_nan():
     made = summarize(read_trace(TRACES / "gemma-3n-cudagraph.default-mode.nsys2023.4.sqlite.xz"))
-    text = render_json(made)
+    text = to_json(made)
     step = json.loads(text)["steps"][0]
     assert (step["idle"], step["kernels"], step["gaps_ns"]) == (None, None, None)
     assert "NaN" not in text
@@ -127,6 +141,137 @@ def test_unknown_is_null_and_never_a_word_or_nan():
 )
 def test_what_is_no_report_is_refused_in_a_sentence(text, said):
     with pytest.raises(LaunchlensError, match=r"^x\.json") as error:
-        read_json(text, named="x.json")
+        from_json(text, named="x.json")
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+# --- every kind ---
+
+
+def limit(status: str) -> LimitResult:
+    return LimitResult("launches<=3", "launches", "count", "x", status, 4, "value", 4, 3)
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A record of every kind; those of stored runs from runs of the version before."""
+    runs = tmp_path / "runs"
+    shutil.copytree(HERE / "store/old_runs", runs)
+    rows = list_runs(runs)
+    point = TrendPoint(rows[0].id, rows[0].created, None, None, 0.5, bound="lower")
+    series = TrendSeries("idle", "fraction", "m", "eager", None, "batch 1", None, "graph", (point,))
+    limits = TraceLimits("x", False, (limit("failed"), limit("unknown")))
+    return {
+        "analysis": analysis(findings=(finding(),)),
+        "comparison": comparison(findings=(finding(),)),
+        "blockers": BlockerReport("launchlens.blockers/1", "x", ("decode",), 1, None, (finding(),)),
+        "limits": LimitReport(budget="b.toml", held=False, traces=(limits,)),
+        "runs": RunList(runs=rows),
+        "stored-run": load_run(runs / rows[0].id),
+        "trend": Trend(series=(series,)),
+        "models": ModelList(models=(ModelRow("m", "o/m", 3, 0.5, "MConfig"),)),
+        "doctor": DoctorReport(ready=False, checks=(Check("GPU", "fail", "none", "buy"),)),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_holds_its_schema_and_comes_back_equal(made, kind):
+    said = check(kind, to_json(made[kind]))
+    assert said["schema"] == f"launchlens.{kind}/1"
+    assert next(iter(said)) == "schema"
+    assert from_json(to_json(made[kind]), named="x.json") == made[kind]
+
+
+def undescribed(schema):
+    """Properties without a description, as "Record.key"; and records without one."""
+    records = {schema.get("title", "?"): schema, **schema.get("$defs", {})}
+    return [
+        f"{name}.{key}"
+        for name, record in records.items()
+        for key, shape in record.get("properties", {}).items()
+        if not shape.get("description")
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_property_is_described(kind):
+    made = schema_of(kind)
+    assert undescribed(made) == []
+    assert made.get("description") or "$ref" in made  # what the record is
+
+
+def test_a_property_without_a_docstring_is_found():
+    @dataclass
+    class Bare:
+        launches: int
+
+    assert undescribed(describe(Bare)) == ["Bare.launches"]
+
+
+def test_descriptions_are_the_docstrings_below_the_fields():
+    step = schema_of("analysis")["$defs"]["Step"]["properties"]
+    assert step["idle"]["description"] == "1 − busy_ns / window_ns."
+    assert step["gaps_ns"]["description"] == "Idle time by cause."
+
+
+def test_every_record_that_names_a_layout_is_a_kind():
+    """A record of launchlens.records with a field ``schema`` is printed, so it has a schema."""
+    import launchlens.records as folder
+
+    found = {
+        record
+        for module in pkgutil.iter_modules(folder.__path__)
+        for record in vars(import_module(f"{folder.__name__}.{module.name}")).values()
+        if "schema" in getattr(record, "__dataclass_fields__", {})
+    }
+    assert found == {record_of(kind) for kind in KINDS}
+
+
+def test_an_unknown_kind_is_refused_with_those_there_are():
+    with pytest.raises(UsageError, match="There is no schema 'trace'") as error:
+        schema_of("trace")
+    assert "analysis, comparison" in str(error.value)
+
+
+# --- what older versions wrote ---
+
+
+def old(name):
+    """A report that the version before bounds were fields wrote (old_reports/)."""
+    return from_json(lzma.open(HERE / f"old_reports/{name}.json.xz", "rt").read(), named=name)
+
+
+def test_bounds_of_old_comparisons_are_fields():
+    read = old("diff-qwen3-0.6b")
+    names = [
+        "qwen3-0.6b-eager.nsys2025.3.sqlite.xz", "qwen3-0.6b-cudagraph.graph.nsys2025.3.sqlite.xz",
+    ]  # fmt: skip
+    fresh = compare(
+        [SideInput(a.trace.label, a) for a in (summarize(read_trace(TRACES / n)) for n in names)]
+    )
+
+    def bounds(made):
+        rows = made.phases[0].rows
+        return {row.metric: [cell.bound for cell in row.cells] for row in rows}
+
+    assert bounds(read)["idle"] == [None, "lower"]
+    assert bounds(read)["busy_ns"] == [None, "upper"]
+    assert bounds(read).items() <= bounds(fresh).items()
+    notes = {cell.note for row in read.phases[0].rows for cell in row.cells}
+    assert not any("bound" in note for note in notes if note)
+
+
+def test_bounds_of_old_analyses_are_fields():
+    stats = old("analyze-qwen3-0.6b-cudagraph").summary[0].metrics
+    assert (stats["idle"].bound, stats["busy_ns"].bound) == ("lower", "upper")
+    assert (stats["launches"].bound, stats["gaps_ns.host"].bound) == (None, None)
+
+
+def test_failed_variants_of_old_comparisons_say_so_in_fields():
+    read = old("diff-failed")
+    idle = next(row for row in read.phases[0].rows if row.metric == "idle")
+    assert [cell.failed for cell in idle.cells] == [False, True]
+    facts = read.candidates[0].facts
+    assert (facts.commit, facts.dirty) == ("0f3c" * 10, True)
+    assert facts.shortened == "Shortened to 4 of 28 layers."

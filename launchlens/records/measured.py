@@ -219,3 +219,16 @@ class VariantFacts:
     def commit_text(self) -> str | None:
         """The commit, with a word behind it where files were changed."""
         return f"{self.commit} (dirty)" if self.commit and self.dirty else self.commit
+
+
+def shortened(note: str | None, layers: int | None, model_layers: int | None) -> str | None:
+    """How a model was shortened, in few words; None where it is whole.
+
+    Args:
+        note: said when the model was shortened; older versions kept it alone.
+        layers: layers that it was built with.
+        model_layers: layers that the whole model has.
+    """
+    if note is None or layers is None or model_layers is None:
+        return note
+    return f"{layers} of {model_layers} layers"

@@ -112,12 +112,11 @@ class RunRow:
     missing: bool
     """Whether the run's folder is gone."""
 
-<<<<<<< HEAD
     @property
     def shortened(self) -> str | None:
         """How the model was shortened, in few words; None where it is whole."""
         return shortened(self.layers_note, self.layers, self.model_layers)
-=======
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunList:
@@ -127,4 +126,3 @@ class RunList:
     """Name and version of this layout."""
     runs: tuple[RunRow, ...]
     """The runs, newest first."""
->>>>>>> f7bfc85 (JSON of every record in one place: kinds with their schemas, every property described; docs/keys.toml goes)

@@ -6,13 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import StoreError, reason_of
-<<<<<<< HEAD
-from launchlens.records.figures import Analysis, Finding, Group
-from launchlens.records.measured import VariantFacts
-=======
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.measured import VariantFacts
->>>>>>> f7bfc85 (JSON of every record in one place: kinds with their schemas, every property described; docs/keys.toml goes)
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
 from launchlens.serialize import upgrade
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
