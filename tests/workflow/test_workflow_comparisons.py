@@ -19,9 +19,9 @@ NODE = str(TRACES / "qwen3-0.6b-cudagraph.node.nsys2025.3.sqlite.xz")
 
 
 def to_json(comparison):
-    from launchlens.render.json_report import render_json
+    from launchlens.serialize import to_json
 
-    return render_json(comparison)
+    return to_json(comparison)
 
 
 @pytest.fixture(scope="module")
