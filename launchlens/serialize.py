@@ -66,11 +66,30 @@ def from_json(text: str, *, named: str) -> Any:
             hint="Write it with launchlens analyze or diff --format json.",
         )
     try:
-        return upgrade(adapter(record_of(known[said])).validate_json(text))
+        return read(record_of(known[said]), text)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise LaunchlensError(f"{named} is damaged at {where}: {first['msg']}.") from error
+
+
+def read(shape: Any, text: str | bytes) -> Any:
+    """A record, or records in a container, from JSON; also from what an older version wrote.
+
+    Raises:
+        ValueError: the JSON does not hold them.
+    """
+    from pydantic import ValidationError
+
+    from launchlens.records.figures import Analysis
+
+    try:
+        return upgrade(adapter(shape).validate_json(text))
+    except ValidationError:
+        document = json.loads(text) if shape is Analysis else None
+        if not isinstance(document, dict) or not _fill_steps(document):
+            raise
+    return upgrade(adapter(shape).validate_python(document))
 
 
 def schema(kind: str) -> dict[str, Any]:
@@ -140,6 +159,18 @@ def _upgrade_facts(facts: VariantFacts) -> VariantFacts:
         return facts
     commit, changed, _ = facts.commit.partition(" (dirty)")
     return replace(facts, commit=commit, dirty=bool(changed))
+
+
+def _fill_steps(document: dict[str, Any]) -> bool:
+    """Makes metrics newer than an analysis unknown in its steps; False where none is missing."""
+    from launchlens.catalogue import step_metrics
+
+    steps = document.get("steps")
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        return False
+    unknown = {metric.name.partition(".")[0]: None for metric in step_metrics()}
+    document["steps"] = filled = [unknown | step for step in steps]
+    return bool(filled != steps)
 
 
 def _upgrade_analysis(analysis: Analysis) -> Analysis:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import StoreError, reason_of
-from launchlens.serialize import adapter
+from launchlens.serialize import adapter, read
 from launchlens.store.paths import new_run_id
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def read_record(path: Path, kind: Any) -> Any:
         OSError: the file cannot be read.
         ValueError: it does not hold such a record.
     """
-    return adapter(kind).validate_json(path.read_bytes())
+    return read(kind, path.read_bytes())
 
 
 def inside(folder: Path, relative: str) -> Path:

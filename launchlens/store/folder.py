@@ -82,13 +82,20 @@ def create_run(
 class RunFolder:
     """A run being recorded. Everything is saved at once, so that a kill loses little.
 
-    The folder holds ``run.json``, ``traces/``, ``results/`` and ``logs/``, and is complete in
-    itself: the database only makes it searchable.
+    The folder holds ``run.json`` and is complete in itself: the database only makes it searchable.
+
+    Attributes:
+        root: the runs root.
+        folder: the run's folder.
+        traces: its folder for traces.
+        results: for results of the harness and for figures.
+        logs: for what profiled programs print.
     """
 
     def __init__(self, root: Path, folder: Path, document: dict[str, Any]) -> None:
         self.root = root
         self.folder = folder
+        self.traces, self.results, self.logs = (folder / name for name in (TRACES, RESULTS, LOGS))
         self._document = document
         self._lock: int | None = hold_lock(folder)
 
@@ -96,21 +103,6 @@ class RunFolder:
     def id(self) -> str:
         """The run's name, also that of its folder."""
         return self.folder.name
-
-    @property
-    def traces(self) -> Path:
-        """Folder for traces."""
-        return self.folder / TRACES
-
-    @property
-    def results(self) -> Path:
-        """Folder for results of the harness and for figures."""
-        return self.folder / RESULTS
-
-    @property
-    def logs(self) -> Path:
-        """Folder for what profiled programs print."""
-        return self.folder / LOGS
 
     def describe(self, environment: Mapping[str, Any]) -> None:
         """Adds what became known of the environment (columns named in `rows.ENVIRONMENT`)."""

@@ -9,7 +9,6 @@ from launchlens.errors import StoreError, reason_of
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.measured import VariantFacts
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
-from launchlens.serialize import upgrade
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
 from launchlens.store.paths import is_abandoned
 
@@ -68,7 +67,7 @@ def load_analysis(variant: StoredVariant, kind: str | None = None) -> Analysis |
             f"The figures {trace.analysis_file} cannot be read: {said}.",
             hint=f"Analyze the trace again: launchlens analyze {trace.file}",
         ) from error
-    return upgrade(analysis)
+    return analysis
 
 
 def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
@@ -101,5 +100,5 @@ def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any])
     found: tuple[Finding, ...] = ()
     if "findings" in entry:
         found = read_record(inside(folder, entry["findings"]), tuple[Finding, ...])
-    facts: VariantFacts = upgrade(read_record(inside(folder, entry["facts"]), VariantFacts))
+    facts: VariantFacts = read_record(inside(folder, entry["facts"]), VariantFacts)
     return StoredVariant(run_id, name, entry["status"], facts, traces, found)

@@ -6,6 +6,7 @@ and breakable (failed). It is never opened itself, only copies of it.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from launchlens import store
 from launchlens.catalogue import gap_causes, step_metrics
+from launchlens.errors import StoreError
 
 OLD = Path(__file__).parent / "old_runs"
 NEWEST = "20261201-120000-qwen3-0-6b-axd"
@@ -92,6 +94,22 @@ def test_figures_of_graphs_traced_whole_are_bounds(root):
         "kernel_busy_ns": "upper",
     }
     assert len(analysis.steps) == 8
+
+
+def test_a_metric_newer_than_the_figures_is_unknown_in_them(root):
+    variant = store.resolve(root, f"{NEWEST}:cudagraph")
+    file = variant.traces["graph"].analysis_file
+    document = json.loads(file.read_text())
+    for step in document["steps"]:
+        del step["launch_cost_ns"]
+    del document["summary"][0]["metrics"]["launch_cost_ns"]
+    file.write_text(json.dumps(document))
+    analysis = store.load_analysis(variant)
+    assert {step.launch_cost_ns for step in analysis.steps} == {None}
+    assert {step.launches for step in analysis.steps} == {1}
+    file.write_text('{"steps": 3}')
+    with pytest.raises(StoreError, match="cannot be read"):
+        store.load_analysis(variant)
 
 
 def test_trend(root):
