@@ -3,7 +3,8 @@
 # usage: benchmarks/gpu.sh OUT PART[+]...
 # Parts: see run_part below.
 # OUT receives logs and, for each part that profiles, its run folders (without .nsys-rep and
-# outputs) as runs-PART.tar.xz.
+# outputs) as runs-PART.tar.xz. Parts that record leave in OUT/recorded what tests/cli/recorded keeps:
+# copy it there.
 # NSYS may name the nsys to use; PYTHON the interpreter (default python3); PYTEST_ARGS goes to the
 # parts that test, PROFILE_ARGS to tests-profile as well.
 set -u
@@ -27,6 +28,10 @@ timed() { # NAME SECONDS COMMAND...: run with a limit, log, and say how it ended
 pack() { # PART: its run folders without reports and outputs
   tar -C "$base/$1" --exclude='*.nsys-rep' --exclude='*.npz' --warning=no-file-changed -cf - . |
     xz -T0 -6 >"$out/runs-$1.tar.xz"
+}
+
+answers() { # PART NAME: what its children answered, as tests/cli/recorded/NAME keeps it
+  "$python" benchmarks/record_answers.py "$base/$1" "$out/recorded/$2"
 }
 
 profile_of() { # NAME SECONDS ARGUMENTS...
@@ -54,6 +59,14 @@ run_part() {
     gemma3n) profile_of gemma3n 390 --model gemma-3n-E4B-it ;;
     gemma3n-altup) timed gemma3n-altup 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_altup.py ;;
     gemma3n-both) timed gemma3n-both 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_both.py ;;
+    record-qwen3)
+      profile_of record-qwen3 580 --model qwen3-0.6b --rounds 3 $(variants eager cudagraph breakable \
+        piecewise compile compile-cudagraph compile-cudagraphs-backend)
+      answers record-qwen3 qwen3_all ;;
+    record-gemma3n)
+      timed record-gemma3n 580 "$python" -m launchlens blockers --model gemma-3n-E4B-it --rounds 5 \
+        --patch $examples/gemma3n_both.py
+      answers record-gemma3n gemma3n_both ;;
     *) echo "no part $1" ;;
   esac
   case $1 in gemma* | qwen*) pack "$1" ;; esac

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from launchlens.errors import EXIT_CANNOT_ANSWER, EXIT_OK, EXIT_USAGE, HarnessError
-from launchlens.harness.spec import write_result
+from launchlens.protocol.result import write_result
 from launchlens.protocol.spec import HarnessSpec
 
 
@@ -36,10 +36,10 @@ def main(arguments: list[str]) -> int:
     except HarnessError as error:
         print(error, file=sys.stderr)
         return EXIT_CANNOT_ANSWER
-    if result["status"] == "error":
-        print(result["error"]["message"], file=sys.stderr)
+    if result.error is not None:
+        print(result.error.message, file=sys.stderr)
         return EXIT_CANNOT_ANSWER
-    if result["status"] == "failed":
+    if result.failure is not None:
         # A broken capture leaves objects behind whose destructors may abort the process;
         # the result is written, so leave without running them.
         sys.stdout.flush()

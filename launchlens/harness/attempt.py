@@ -1,30 +1,30 @@
-"""A capture attempt: does the step capture, and if not, what stands in its way, in order.
-
-The result's ``attempt`` object: ``captured`` (bool), ``blockers`` (in the order capture met
-them: ``order``, ``source``, ``path``, ``line``, ``function``, ``kind``, ``op``, ``bytes``,
-``count``, ``error_type``, ``error_line``, ``hint``), ``patched_sources`` (lines whose copies
-were replaced by values kept on the GPU), ``cleared`` (lines that copy or wait in the eager step
-and did not block:
-``source``, ``kind``, ``bytes``, ``count``, ``seen_while_capturing``; null unless captured),
-``events`` (those of the eager step), ``stopped`` (why it ended without a capture).
-"""
+"""A capture attempt: does the step capture, and if not, what stands in its way, in order."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from launchlens.harness.dispatch import CopyEvent, Place, Recorder, observe
-from launchlens.harness.failures import Failure, describe_failure
+from launchlens.harness.dispatch import Place, Recorder, observe
+from launchlens.harness.failures import describe_failure
 from launchlens.harness.variants.base import Context
 from launchlens.harness.variants.cudagraph import warm_up
+from launchlens.protocol.step import Attempt, BlockerMet, ClearedLine, CopyEvent, StopCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from launchlens.harness.operators import Operator
+    from launchlens.protocol.facts import VariantFailure
+    from launchlens.protocol.step import CopyKind
 
 MAX_ATTEMPTS = 64
+_WORDS: dict[StopCode, str] = {
+    "first-failure": "first failure",
+    "no-copy-known": "no copy is known at {}, so there is nothing to patch over",
+    "still-fails": "{} still fails although it is patched over",
+    "context-broken": "the failed capture broke the CUDA context: go on in a new process",
+}
 
 
 class Replacer:
@@ -56,7 +56,7 @@ def run_attempts(
     patched_sources: tuple[str, ...] = (),
     keep_going: bool = False,
     capture: Callable[[Callable[[], Any]], None] | None = None,
-) -> tuple[dict[str, Any], Failure | None]:
+) -> tuple[Attempt, VariantFailure | None]:
     """Tries to capture a step, patching over each blocker with ``keep_going``.
 
     Args:
@@ -68,7 +68,7 @@ def run_attempts(
         capture: captures a step, raising on failure; by default as one CUDA graph.
 
     Returns:
-        The ``attempt`` object, and the first failure (None when nothing failed).
+        The attempt, and the first failure (None when nothing failed).
     """
     capture = capture or _capture
     recorder = Recorder(keep_results=True)
@@ -78,9 +78,10 @@ def run_attempts(
     with observe(model, recorder, accelerator=context.device):
         forward()
     patched = set(patched_sources)
-    blockers: list[dict[str, Any]] = []
-    first: Failure | None = None
-    stopped: str | None = None
+    blockers: list[BlockerMet] = []
+    first: VariantFailure | None = None
+    stopped: StopCode | None = None
+    words: str | None = None
     captured = False
     replacer = Replacer(recorder.results, patched)
     for _ in range(MAX_ATTEMPTS):
@@ -95,20 +96,22 @@ def run_attempts(
             blockers.append(_blocker(len(blockers) + 1, failure, recorder.events))
             stopped = _why_stop(failure, patched, recorder, context.device, keep_going=keep_going)
             if stopped is not None:
+                words = _WORDS[stopped].format(failure.source)
                 break
             assert failure.source is not None
             patched.add(failure.source)
         else:
             captured = True
             break
-    attempt = {
-        "captured": captured,
-        "blockers": blockers,
-        "patched_sources": sorted(patched),
-        "cleared": _cleared(recorder.events, patched, replacer) if captured else None,
-        "events": [event.to_dict() for event in recorder.events],
-        "stopped": stopped,
-    }
+    attempt = Attempt(
+        captured=captured,
+        blockers=tuple(blockers),
+        patched_sources=tuple(sorted(patched)),
+        cleared=_cleared(recorder.events, patched, replacer) if captured else None,
+        events=tuple(recorder.events),
+        stopped=words,
+        stop_code=stopped,
+    )
     return attempt, first
 
 
@@ -123,17 +126,17 @@ def _capture(forward: Callable[[], Any]) -> None:
 
 
 def _why_stop(
-    failure: Failure, patched: set[str], recorder: Recorder, device: str, *, keep_going: bool
-) -> str | None:
+    failure: VariantFailure, patched: set[str], recorder: Recorder, device: str, *, keep_going: bool
+) -> StopCode | None:
     """Why no further attempt is made; None to go on."""
     if not keep_going:
-        return "first failure"
+        return "first-failure"
     if failure.source is None or failure.source not in recorder.results:
-        return f"no copy is known at {failure.source}, so there is nothing to patch over"
+        return "no-copy-known"
     if failure.source in patched:
-        return f"{failure.source} still fails although it is patched over"
+        return "still-fails"
     if device == "cuda" and not _is_healthy():
-        return "the failed capture broke the CUDA context: go on in a new process"
+        return "context-broken"
     return None
 
 
@@ -148,40 +151,34 @@ def _is_healthy() -> bool:
         return False
 
 
-def _blocker(order: int, failure: Failure, events: list[CopyEvent]) -> dict[str, Any]:
+def _blocker(order: int, failure: VariantFailure, events: list[CopyEvent]) -> BlockerMet:
     here = [event for event in events if event.source == failure.source]
     event = here[0] if here else None
-    return {
-        "order": order,
-        "source": failure.source,
-        "path": failure.path,
-        "line": failure.line,
-        "function": failure.function,
-        "kind": event.kind if event else None,
-        "op": event.op if event else None,
-        "bytes": event.bytes if event else None,
-        "count": len(here) if here else None,
-        "error_type": failure.error_type,
-        "error_line": failure.error_line,
-        "hint": failure.hint,
-    }
+    return BlockerMet(
+        order=order,
+        source=failure.source,
+        path=failure.path,
+        line=failure.line,
+        function=failure.function,
+        kind=event.kind if event else None,
+        op=event.op if event else None,
+        bytes=event.bytes if event else None,
+        count=len(here) if here else None,
+        error_type=failure.error_type,
+        error_line=failure.error_line,
+        hint=failure.hint,
+    )
 
 
 def _cleared(
     events: list[CopyEvent], patched: set[str], replacer: Replacer
-) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str, int | None], int] = {}
-    for event in events:
-        if event.source is not None and event.source not in patched:
-            key = event.source, event.kind, event.bytes
-            groups[key] = groups.get(key, 0) + 1
-    return [
-        {
-            "source": source,
-            "kind": kind,
-            "bytes": size_bytes,
-            "count": count,
-            "seen_while_capturing": replacer.seen[source] > 0,
-        }
-        for (source, kind, size_bytes), count in groups.items()
-    ]
+) -> tuple[ClearedLine, ...]:
+    groups: Counter[tuple[str, CopyKind, int | None]] = Counter(
+        (event.source, event.kind, event.bytes)
+        for event in events
+        if event.source is not None and event.source not in patched
+    )
+    return tuple(
+        ClearedLine(source, kind, size, count, seen_while_capturing=replacer.seen[source] > 0)
+        for (source, kind, size), count in groups.items()
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import Any
 
 from launchlens.errors import HarnessError
+from launchlens.protocol.facts import Environment
 
 
 def pick_device(wanted: str) -> str:
@@ -70,19 +70,19 @@ def peak_bytes(device: str) -> int | None:
     return int(torch.cuda.max_memory_reserved())
 
 
-def read_environment(device: str) -> dict[str, Any]:
-    """Versions and the GPU, as the result's ``environment``; the driver is not known here."""
+def read_environment(device: str) -> Environment:
+    """Versions and the GPU; the driver is not known here."""
     import torch
     import transformers
 
     gpu = torch.cuda.get_device_properties(0) if device == "cuda" else None
-    return {
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "cuda": torch.version.cuda,
-        "gpu": gpu.name if gpu else None,
-        "gpu_memory_bytes": int(gpu.total_memory) if gpu else None,
-        "gpu_compute_capability": f"{gpu.major}.{gpu.minor}" if gpu else None,
-        "driver": None,
-        "python": platform.python_version(),
-    }
+    return Environment(
+        torch=str(torch.__version__),  # a class of torch's own, which is no plain str
+        transformers=transformers.__version__,
+        cuda=torch.version.cuda,
+        gpu=gpu.name if gpu else None,
+        gpu_memory_bytes=int(gpu.total_memory) if gpu else None,
+        gpu_compute_capability=f"{gpu.major}.{gpu.minor}" if gpu else None,
+        driver=None,
+        python=platform.python_version(),
+    )

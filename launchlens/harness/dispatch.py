@@ -12,55 +12,17 @@ followed on a machine without a GPU and without memory for its weights.
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from launchlens.harness.failures import MAX_STACK, Location, current_frames, fold_frames
 from launchlens.harness.operators import Operator, classify, classify_function
+from launchlens.protocol.step import CopyEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-
-@dataclass(frozen=True, slots=True)
-class CopyEvent:
-    """One operator that copies between host and device, or makes the host wait.
-
-    Attributes:
-        op: the operator, for example ``aten._to_copy`` or ``torch.tensor``.
-        kind: ``htod``, ``dtoh`` (a copy, and a wait unless pinned and non-blocking) or ``sync``.
-        bytes: bytes copied; None where the operator does not tell.
-        dtype: of what is copied.
-        shape: of what is copied.
-        pinned: the host side is page-locked; None where nothing is copied.
-        non_blocking: the caller asked for an asynchronous copy.
-        source: the model's own line, "file.py:12"; the innermost frame outside torch.
-        path: the file's full path.
-        line: the line.
-        function: the function.
-        module: qualified name of the innermost module on the stack.
-        stack: "path:line function", innermost first, torch's frames left out.
-        phase: prefill or decode.
-    """
-
-    op: str
-    kind: str
-    bytes: int | None
-    dtype: str | None
-    shape: tuple[int, ...] | None
-    pinned: bool | None
-    non_blocking: bool
-    source: str | None
-    path: str | None
-    line: int | None
-    function: str | None
-    module: str | None
-    stack: tuple[str, ...]
-    phase: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The event as in the result JSON."""
-        return asdict(self)
+    from launchlens.protocol.step import StepPhase
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +55,7 @@ class Recorder:
             in order; filled only with ``keep_results``.
     """
 
-    def __init__(self, *, keep_results: bool = False, phase: str | None = None) -> None:
+    def __init__(self, *, keep_results: bool = False, phase: StepPhase | None = None) -> None:
         self.events: list[CopyEvent] = []
         self.results: dict[str, list[Any]] = {}
         self._keep = keep_results
@@ -198,7 +160,7 @@ def _place(names: dict[int, str]) -> Place:
     return Place(tuple(fold_frames(frames)), module or None)
 
 
-def _event(operator: Operator, place: Place, result: Any, phase: str | None) -> CopyEvent:
+def _event(operator: Operator, place: Place, result: Any, phase: StepPhase | None) -> CopyEvent:
     copied = operator.copied if operator.copied is not None else operator.tensor(result)
     own = place.frames[0] if place.frames else None
     return CopyEvent(

@@ -6,14 +6,18 @@ import importlib.util
 import sys
 import sysconfig
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from launchlens.protocol.facts import VariantFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType
+
+    from launchlens.protocol.step import StepPhase
 
 MAX_STACK = 40
 
@@ -104,27 +108,7 @@ class Location:
         return f"{Path(self.path).name}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a variant could not be captured."""
-
-    error_type: str
-    error_line: str
-    source: str | None
-    path: str | None
-    line: int | None
-    function: str | None
-    stack: tuple[str, ...]
-    hint: str | None
-    traceback: str
-    phase: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The failure as the result JSON's ``failure`` object."""
-        return asdict(self)
-
-
-def describe_failure(error: BaseException, *, phase: str | None = None) -> Failure:
+def describe_failure(error: BaseException, *, phase: StepPhase | None = None) -> VariantFailure:
     """Describes the first error of a chain.
 
     Ending a broken capture raises a second error (901) over the first, so the oldest context
@@ -145,7 +129,7 @@ def describe_failure(error: BaseException, *, phase: str | None = None) -> Failu
     folded = fold_frames(frames)
     own = folded[0] if folded else None
     lines = str(cause).strip().splitlines()
-    return Failure(
+    return VariantFailure(
         error_type=type(cause).__name__,
         error_line=lines[0].strip() if lines else type(cause).__name__,
         source=own.source if own else None,

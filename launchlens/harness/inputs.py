@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from launchlens.protocol.spec import HarnessSpec
 
-PREFILL = "prefill"
-DECODE = "decode"
+PREFILL: Final = "prefill"
+DECODE: Final = "decode"
 
 
 @dataclass(frozen=True, slots=True)

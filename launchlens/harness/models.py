@@ -15,6 +15,7 @@ from launchlens.harness.checkpoint import language_model_of, load_checkpoint
 from launchlens.harness.failures import first_line, is_out_of_memory
 from launchlens.harness.layers import shorten_layers
 from launchlens.harness.presets import find_preset, near_presets, unknown_model_error
+from launchlens.protocol.facts import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ class BuiltModel:
     """A model ready to run, and what a report says about it."""
 
     module: Any
-    facts: dict[str, Any]
+    facts: ModelFacts
     notes: tuple[str, ...]
 
 
@@ -235,24 +236,24 @@ def _facts(
     dtype: str,
     layers_note: str | None,
     whole: int | None,
-) -> dict[str, Any]:
+) -> ModelFacts:
     parameters = list(module.parameters())
     layers = int(module.config.get_text_config(decoder=True).num_hidden_layers)
-    return {
-        "name": spec.model,
-        "source": source.name,
-        "class": type(module).__name__,
-        "weights": spec.weights,
-        "text_only": source.text_only,
-        "parameters": sum(item.numel() for item in parameters),
-        "parameter_bytes": sum(item.numel() * item.element_size() for item in parameters),
-        "config_digest": config_digest(module.config),
-        "dtype": dtype,
-        "layers": layers,
-        "layers_note": layers_note,
-        "model_layers": whole or layers,
-        "patch": spec.patch,
-    }
+    return ModelFacts(
+        name=spec.model,
+        source=source.name,
+        class_name=type(module).__name__,
+        weights=spec.weights,
+        text_only=source.text_only,
+        parameters=sum(item.numel() for item in parameters),
+        parameter_bytes=sum(item.numel() * item.element_size() for item in parameters),
+        config_digest=config_digest(module.config),
+        dtype=dtype,
+        layers=layers,
+        layers_note=layers_note,
+        model_layers=whole or layers,
+        patch=spec.patch,
+    )
 
 
 def _memory_error(spec: HarnessSpec, device: str, dtype: str) -> HarnessError:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from launchlens.protocol.step import CopyKind
+
 # Their result's size, or the result itself, is known to the host only after a wait. The
 # bytes they copy are torch's own business, so the events have none.
 _WAITING = frozenset(
@@ -46,7 +48,7 @@ class Operator:
     """
 
     name: str
-    kind: str
+    kind: CopyKind
     run: Callable[[], Any]
     copied: Any = None
     pinned: bool | None = None
@@ -282,7 +284,7 @@ def _waits(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], accelerato
     return any(isinstance(arg, torch.Tensor) and arg.device.type == accelerator for arg in args)
 
 
-def _direction(source: str, target: str | None, accelerator: str) -> str | None:
+def _direction(source: str, target: str | None, accelerator: str) -> CopyKind | None:
     if source == "cpu" and target == accelerator != "cpu":
         return "htod"
     if source == accelerator != "cpu" and target == "cpu":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import traceback
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,114 +21,113 @@ from launchlens.harness.session import (
     open_session,
     out_of_memory_error,
 )
-from launchlens.harness.spec import RESULT_SCHEMA
 from launchlens.harness.steps import collect_outputs, time_steps, trace_steps
 from launchlens.harness.turn import take_turn
 from launchlens.harness.variants import Context, find_variant
+from launchlens.protocol.facts import ChildError, VariantFailure
+from launchlens.protocol.measured import CompileCounts, SavedOutputs
+from launchlens.protocol.result import (
+    AttemptResult,
+    DispatchResult,
+    TimeResult,
+    TraceResult,
+    make_result,
+)
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from launchlens.protocol.result import Result
     from launchlens.protocol.spec import HarnessSpec
+    from launchlens.protocol.step import StepPhase
 
 
-def run_spec(spec: HarnessSpec) -> dict[str, Any]:
+def run_spec(spec: HarnessSpec) -> Result:
     """Runs a spec.
 
     Args:
         spec: what to run.
 
     Returns:
-        The result object (see :mod:`launchlens.harness.spec`), also when the variant fails or
-        nothing could be run.
+        The result, also when the variant fails or nothing could be run.
     """
-    result: dict[str, Any] = {
-        "schema": RESULT_SCHEMA,
-        "status": "ok",
-        "mode": spec.mode,
-        "variant": spec.variant,
-        "spec": asdict(spec),
-        "notes": [],
-    }
+    result = make_result(spec)
     try:
         _fill(spec, result)
     except HarnessError as error:
-        result |= _error(error, message=error.message, hint=error.hint)
+        _note_error(result, error, message=error.message, hint=error.hint)
     except VariantFailedError as error:
-        result |= {"status": "failed", "failure": error.failure.to_dict()}
+        result.status, result.failure = "failed", error.failure
     except Exception as error:  # the parent must learn of a bug, with its trace
         if is_out_of_memory(error):
             clear = out_of_memory_error(spec, error)
-            result |= _error(error, message=clear.message, hint=clear.hint)
+            _note_error(result, error, message=clear.message, hint=clear.hint)
         else:
-            result |= _error(error, message=f"{type(error).__name__}: {error}", bug=True)
+            _note_error(result, error, message=f"{type(error).__name__}: {error}", bug=True)
     return result
 
 
-def _fill(spec: HarnessSpec, result: dict[str, Any]) -> None:
+def _fill(spec: HarnessSpec, result: Result) -> None:
     find_variant(spec.variant)  # Refuses an unknown one before the model is built.
     torch = _import_torch()
     torch.set_grad_enabled(mode=False)
     device = pick_device(spec.device)
-    result["environment"] = read_environment(device)
-    if spec.mode == "dispatch":
+    result.environment = read_environment(device)
+    if isinstance(result, DispatchResult):
         _run_dispatch(spec, result, device)
         return
-    with take_turn("build", device, result["notes"]):
+    with take_turn("build", device, result.notes):
         built = build_model(spec, device, spec.dtype)
-    result["model"] = built.facts
-    result["notes"].extend(built.notes)
+    result.model = built.facts
+    result.notes.extend(built.notes)
     if device == "cuda":
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
-    if spec.mode == "attempt":
-        with take_turn("build", device, result["notes"]):
+    if isinstance(result, AttemptResult):
+        with take_turn("build", device, result.notes):
             _run_attempt(spec, result, built.module, device)
         return
-    with take_turn("measure", device, result["notes"]):
+    with take_turn("measure", device, result.notes):
         outputs = _run_measured(spec, result, built, device)
     # The first model and its graphs go before others are built.
     del built
-    if spec.outputs_path is not None and outputs:
-        with take_turn("build", device, result["notes"]):
-            result["outputs"] = _save_outputs(spec, outputs, device)
+    if isinstance(result, TimeResult) and spec.outputs_path is not None and outputs:
+        with take_turn("build", device, result.notes):
+            result.outputs = _save_outputs(spec, spec.outputs_path, outputs, device)
 
 
 def _run_measured(
-    spec: HarnessSpec, result: dict[str, Any], built: BuiltModel, device: str
+    spec: HarnessSpec, result: TimeResult | TraceResult, built: BuiltModel, device: str
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Modes time and trace; returns the outputs to save, if any are wanted."""
     session = open_session(spec, built.module, device)
-    if spec.mode == "trace":
-        result["steps"] = trace_steps(session, spec, built.module)
+    if isinstance(result, TimeResult):
+        result.steps = time_steps(session, spec)
     else:
-        result["steps"] = time_steps(session, spec)
-    result |= {
-        "captured": session.captured,
-        "prepare_ns": session.prepare_ns,
-        "pieces": {phase: item.pieces for phase, item in session.prepared.items() if item.pieces},
-        "graph_memory_bytes": session.graph_memory_bytes,
-        "peak_memory_bytes": peak_bytes(device),
-        "compile": _compile_counters(),
-        "decode_failure": session.decode_failure.to_dict() if session.decode_failure else None,
-    }
-    result["notes"].extend(session.notes)
-    if spec.mode != "time":
+        result.steps = trace_steps(session, spec, built.module)
+    result.captured = session.captured
+    result.prepare_ns = session.prepare_ns
+    result.pieces = {phase: p.pieces for phase, p in session.prepared.items() if p.pieces}
+    result.graph_memory_bytes = session.graph_memory_bytes
+    result.peak_memory_bytes = peak_bytes(device)
+    result.compile = _compile_counts() if session.variant.compiles else None
+    result.decode_failure = session.decode_failure
+    result.notes.extend(session.notes)
+    if not isinstance(result, TimeResult):
         return {}
     outputs = collect_outputs(session, spec.dtype) if spec.outputs_path is not None else {}
     if spec.concurrency:
-        result["requests"] = time_requests(spec, built.module, device, session)
+        result.requests = time_requests(spec, built.module, device, session)
     return outputs
 
 
 def _save_outputs(
-    spec: HarnessSpec, arrays: dict[str, np.ndarray[Any, Any]], device: str
-) -> dict[str, Any]:
+    spec: HarnessSpec, path: str, arrays: dict[str, np.ndarray[Any, Any]], device: str
+) -> SavedOutputs:
     """Saves the outputs and, with the model rebuilt, those in the further dtypes."""
     import numpy as np
 
-    assert spec.outputs_path is not None
-    failures: dict[str, Any] = {}
+    failures: dict[str, VariantFailure] = {}
     for dtype in spec.equivalence_dtypes:
         if dtype == spec.dtype:
             continue
@@ -137,15 +135,15 @@ def _save_outputs(
         try:
             arrays |= _outputs_in(spec, device, dtype)
         except VariantFailedError as error:
-            failures[dtype] = error.failure.to_dict()
+            failures[dtype] = error.failure
         except HarnessError as error:
-            failures[dtype] = {"error_type": "HarnessError", "error_line": str(error)}
-    save_outputs(Path(spec.outputs_path), arrays)
+            failures[dtype] = VariantFailure("HarnessError", str(error))
+    save_outputs(Path(path), arrays)
     finite: dict[str, bool] = {}
     for name, array in arrays.items():
         kind = name.partition(".")[0]
         finite[kind] = finite.get(kind, True) and bool(np.isfinite(array).all())
-    return {"path": spec.outputs_path, "finite": finite, "failures": failures}
+    return SavedOutputs(path, finite, failures)
 
 
 def _outputs_in(spec: HarnessSpec, device: str, dtype: str) -> dict[str, np.ndarray[Any, Any]]:
@@ -153,7 +151,7 @@ def _outputs_in(spec: HarnessSpec, device: str, dtype: str) -> dict[str, np.ndar
     return collect_outputs(open_session(spec, built.module, device), dtype)
 
 
-def _run_attempt(spec: HarnessSpec, result: dict[str, Any], model: Any, device: str) -> None:
+def _run_attempt(spec: HarnessSpec, result: AttemptResult, model: Any, device: str) -> None:
     """Mode attempt: the prefill step alone."""
     if device != "cuda":
         raise HarnessError(
@@ -166,36 +164,34 @@ def _run_attempt(spec: HarnessSpec, result: dict[str, Any], model: Any, device: 
         return model(**inputs.prefill).logits
 
     context = Context(phase=PREFILL, device=device, reset=lambda: inputs.rewind(0))
-    attempt, failure = run_attempts(
+    result.attempt, result.failure = run_attempts(
         model,
         forward,
         context,
         patched_sources=spec.patched_sources,
         keep_going=spec.keep_going,
     )
-    result["attempt"] = attempt
-    if failure is not None:
-        result["failure"] = failure.to_dict()
-        result["status"] = "failed"
+    if result.failure is not None:
+        result.status = "failed"
 
 
-def _run_dispatch(spec: HarnessSpec, result: dict[str, Any], device: str) -> None:
+def _run_dispatch(spec: HarnessSpec, result: DispatchResult, device: str) -> None:
     """Mode dispatch: the eager steps, operator by operator; on meta tensors without a GPU."""
     accelerator = device
     if device == "cpu":
         accelerator = "meta"
-        result["notes"].append(
+        result.notes.append(
             "Without a GPU the step was followed on tensors without values: control flow that "
             "reads a tensor is taken as if the value were 1."
         )
     built = build_model(spec, accelerator, spec.dtype)
     model = built.module
-    result["model"] = built.facts
-    result["notes"].extend(built.notes)
-    result["accelerator"] = accelerator
+    result.model = built.facts
+    result.notes.extend(built.notes)
+    result.accelerator = accelerator
     inputs = make_inputs(spec, model, accelerator)
-    events: list[dict[str, Any]] = []
-    for phase, arguments in ((PREFILL, inputs.prefill), (DECODE, inputs.decode)):
+    steps: tuple[tuple[StepPhase, Any], ...] = (PREFILL, inputs.prefill), (DECODE, inputs.decode)
+    for phase, arguments in steps:
         if arguments is None:
             continue
         recorder = Recorder(phase=phase)
@@ -212,8 +208,7 @@ def _run_dispatch(spec: HarnessSpec, result: dict[str, Any], device: str) -> Non
                 raise HarnessError(
                     f"The {phase} step fails at {failure.source}: {failure.error_line}"
                 ) from error
-        events.extend(event.to_dict() for event in recorder.events)
-    result["events"] = events
+        result.events.extend(recorder.events)
 
 
 def _import_torch() -> Any:
@@ -237,26 +232,24 @@ def _release(device: str) -> None:
         torch.cuda.empty_cache()
 
 
-def _compile_counters() -> dict[str, int] | None:
+def _compile_counts() -> CompileCounts | None:
     """Graphs that torch.compile made, and breaks between them; None when it did not run."""
     from torch._dynamo.utils import counters
 
     graphs = counters["stats"].get("unique_graphs", 0)
     if not graphs:
         return None
-    return {"graphs": int(graphs), "graph_breaks": sum(counters["graph_break"].values())}
+    return CompileCounts(int(graphs), sum(counters["graph_break"].values()))
 
 
-def _error(
-    error: BaseException, *, message: str, hint: str | None = None, bug: bool = False
-) -> dict[str, Any]:
+def _note_error(
+    result: Result,
+    error: BaseException,
+    *,
+    message: str,
+    hint: str | None = None,
+    bug: bool = False,
+) -> None:
     trace = "".join(traceback.format_exception(error))[-20_000:] if bug else None
-    return {
-        "status": "error",
-        "error": {
-            "type": type(error).__name__,
-            "message": message,
-            "hint": hint,
-            "traceback": trace,
-        },
-    }
+    result.status = "error"
+    result.error = ChildError(type(error).__name__, message, hint, trace)

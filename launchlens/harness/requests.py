@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from launchlens.errors import HarnessError
 from launchlens.harness.device import synchronize
 from launchlens.harness.session import Session, VariantFailedError, open_session
+from launchlens.protocol.facts import VariantFailure
+from launchlens.protocol.measured import RequestSamples, TimedRequests, UntimedRequests
 from launchlens.protocol.spec import MIN_REQUEST_REPETITIONS
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def time_requests(
     spec: HarnessSpec, model: Any, device: str, session: Session
-) -> list[dict[str, Any]]:
+) -> list[TimedRequests | UntimedRequests]:
     """Times requests at each concurrency of the spec.
 
     Args:
@@ -27,14 +29,12 @@ def time_requests(
         session: the spec's own session, reused where its batch is the concurrency.
 
     Returns:
-        For each concurrency: ``concurrency``, ``isl``, ``osl``, ``repetitions``, ``samples``
-        (``ttft_ns``, ``itl_ns``, ``latency_ns``), the medians of the same names,
-        ``requests_per_s`` and ``tokens_per_s`` (output tokens, from the median latency), or
-        ``failure`` where the variant could not be prepared for that batch.
+        What was measured at each concurrency, or why the variant could not be prepared for that
+        batch.
     """
-    results = []
+    assert spec.osl is not None
+    results: list[TimedRequests | UntimedRequests] = []
     for concurrency in spec.concurrency:
-        row: dict[str, Any] = {"concurrency": concurrency, "isl": spec.isl, "osl": spec.osl}
         try:
             own = (
                 session
@@ -42,17 +42,16 @@ def time_requests(
                 else open_session(spec, model, device, batch=concurrency)
             )
         except VariantFailedError as error:
-            results.append(row | {"failure": error.failure.to_dict()})
+            results.append(UntimedRequests(concurrency, spec.isl, spec.osl, error.failure))
         except HarnessError as error:
-            results.append(
-                row | {"failure": {"error_type": "HarnessError", "error_line": str(error)}}
-            )
+            failure = VariantFailure("HarnessError", str(error))
+            results.append(UntimedRequests(concurrency, spec.isl, spec.osl, failure))
         else:
-            results.append(row | _time_batch(own, spec, concurrency))
+            results.append(_time_batch(own, spec, spec.osl, concurrency))
     return results
 
 
-def _time_batch(session: Session, spec: HarnessSpec, concurrency: int) -> dict[str, Any]:
+def _time_batch(session: Session, spec: HarnessSpec, osl: int, concurrency: int) -> TimedRequests:
     for _ in range(spec.warmup):
         _run_request(session)
     repetitions = max(spec.steps, MIN_REQUEST_REPETITIONS)
@@ -62,16 +61,19 @@ def _time_batch(session: Session, spec: HarnessSpec, concurrency: int) -> dict[s
     # Mean over a request's decode steps, one value for each request.
     itl_ns = [round((row[1][-1] - row[0]) / session.decode_steps) for row in rows if row[1][1:]]
     latency = round(statistics.median(latency_ns))
-    return {
-        "repetitions": repetitions,
-        "captured": session.captured,
-        "samples": {"ttft_ns": ttft_ns, "itl_ns": itl_ns, "latency_ns": latency_ns},
-        "ttft_ns": round(statistics.median(ttft_ns)),
-        "itl_ns": round(statistics.median(itl_ns)) if itl_ns else None,
-        "latency_ns": latency,
-        "requests_per_s": concurrency * 1e9 / latency,
-        "tokens_per_s": concurrency * (session.decode_steps + 1) * 1e9 / latency,
-    }
+    return TimedRequests(
+        concurrency=concurrency,
+        isl=spec.isl,
+        osl=osl,
+        repetitions=repetitions,
+        captured=session.captured,
+        samples=RequestSamples(tuple(ttft_ns), tuple(itl_ns), tuple(latency_ns)),
+        ttft_ns=round(statistics.median(ttft_ns)),
+        itl_ns=round(statistics.median(itl_ns)) if itl_ns else None,
+        latency_ns=latency,
+        requests_per_s=concurrency * 1e9 / latency,
+        tokens_per_s=concurrency * (session.decode_steps + 1) * 1e9 / latency,
+    )
 
 
 def _run_request(session: Session) -> tuple[int, list[int]]:

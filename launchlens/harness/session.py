@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.device import reserved_bytes, synchronize
-from launchlens.harness.failures import Failure, describe_failure, is_out_of_memory
+from launchlens.harness.failures import describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, StepInputs, make_inputs
 from launchlens.harness.variants import Context, Prepared, Variant, find_variant, list_variants
 from launchlens.harness.variants.eager import Eager
 
 if TYPE_CHECKING:
+    from launchlens.protocol.facts import VariantFailure
     from launchlens.protocol.spec import HarnessSpec
+    from launchlens.protocol.step import StepPhase
 
 
 class VariantFailedError(Exception):
     """The variant could not be prepared. A result, not an error of the harness."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: VariantFailure) -> None:
         super().__init__(failure.error_line)
         self.failure = failure
 
@@ -30,6 +32,7 @@ class Session:
     """Prepared steps and how they came about.
 
     Attributes:
+        variant: what was prepared.
         inputs: the static inputs all steps share.
         device: cuda or cpu.
         prepared: phase -> its step.
@@ -40,14 +43,15 @@ class Session:
         decode_failure: why the decode step was left eager, if it was.
     """
 
+    variant: Variant
     inputs: StepInputs
     device: str
-    prepared: dict[str, Prepared] = field(default_factory=dict)
-    prepare_ns: dict[str, int] = field(default_factory=dict)
-    captured: dict[str, str] = field(default_factory=dict)
+    prepared: dict[StepPhase, Prepared] = field(default_factory=dict)
+    prepare_ns: dict[StepPhase, int] = field(default_factory=dict)
+    captured: dict[StepPhase, str] = field(default_factory=dict)
     graph_memory_bytes: int | None = None
     notes: list[str] = field(default_factory=list)
-    decode_failure: Failure | None = None
+    decode_failure: VariantFailure | None = None
 
     def run_prefill(self) -> Any:
         """Runs one prefill step on a rewound cache; returns its logits, not synchronized."""
@@ -100,7 +104,7 @@ def open_session(
         )
     inputs = make_inputs(spec, model, device, batch=batch)
     _check_forward(spec, model, inputs, device)
-    session = Session(inputs=inputs, device=device, notes=list(inputs.notes))
+    session = Session(variant=variant, inputs=inputs, device=device, notes=list(inputs.notes))
     before = reserved_bytes(device)
     pool: dict[str, Any] = {}
     _prepare(session, variant, model, PREFILL, pool, spec)
@@ -138,7 +142,7 @@ def _prepare(
     session: Session,
     variant: Variant,
     model: Any,
-    phase: str,
+    phase: StepPhase,
     pool: dict[str, Any],
     spec: HarnessSpec,
 ) -> None:

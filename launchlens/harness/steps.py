@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from launchlens.harness.device import synchronize
 from launchlens.harness.inputs import DECODE, PREFILL
 from launchlens.harness.ranges import StepRanges, module_ranges
+from launchlens.protocol.measured import TimedSteps, TracedSteps
 from launchlens.protocol.spec import MIN_TIMED_STEPS
 
 if TYPE_CHECKING:
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
     from launchlens.harness.session import Session
     from launchlens.protocol.spec import HarnessSpec
+    from launchlens.protocol.step import StepPhase
 
-Step = tuple[str, "Callable[[], Any]"]
+Step = tuple["StepPhase", "Callable[[], Any]"]
 
 
 def warm_up(session: Session, rounds: int) -> None:
@@ -47,7 +49,7 @@ def iterate_round(session: Session) -> Iterator[Step]:
         yield DECODE, lambda index=index: session.run_decode(index)  # type: ignore[misc]
 
 
-def time_steps(session: Session, spec: HarnessSpec) -> dict[str, dict[str, Any]]:
+def time_steps(session: Session, spec: HarnessSpec) -> dict[StepPhase, TimedSteps]:
     """Times steps from their first Python instruction to the end of their GPU work.
 
     Args:
@@ -55,10 +57,10 @@ def time_steps(session: Session, spec: HarnessSpec) -> dict[str, dict[str, Any]]
         spec: at least MIN_TIMED_STEPS rounds are run, more if it asks for more.
 
     Returns:
-        Phase -> ``samples_ns`` (all of them, in order) and ``median_ns``.
+        By phase, all samples in order and their median.
     """
     warm_up(session, spec.warmup)
-    samples: dict[str, list[int]] = {}
+    samples: dict[StepPhase, list[int]] = {}
     for _ in range(max(spec.steps, MIN_TIMED_STEPS)):
         for phase, step in iterate_round(session):
             start_ns = time.perf_counter_ns()
@@ -66,12 +68,12 @@ def time_steps(session: Session, spec: HarnessSpec) -> dict[str, dict[str, Any]]
             synchronize(session.device)
             samples.setdefault(phase, []).append(time.perf_counter_ns() - start_ns)
     return {
-        phase: {"samples_ns": values, "median_ns": round(statistics.median(values))}
+        phase: TimedSteps(tuple(values), round(statistics.median(values)))
         for phase, values in samples.items()
     }
 
 
-def trace_steps(session: Session, spec: HarnessSpec, model: Any) -> dict[str, dict[str, int]]:
+def trace_steps(session: Session, spec: HarnessSpec, model: Any) -> dict[StepPhase, TracedSteps]:
     """Runs steps inside NVTX ranges, between the profiler's start and stop.
 
     The range ends with the step's last host call; the synchronization comes after it, so
@@ -83,11 +85,11 @@ def trace_steps(session: Session, spec: HarnessSpec, model: Any) -> dict[str, di
         model: the model whose modules are marked.
 
     Returns:
-        Phase -> ``count`` of ranges written.
+        By phase, how many ranges were written.
     """
     warm_up(session, spec.warmup)
     ranges = StepRanges()
-    counts: dict[str, int] = {}
+    counts: dict[StepPhase, int] = {}
     with ExitStack() as stack:
         if spec.modules and all(item.kind == "eager" for item in session.prepared.values()):
             stack.enter_context(module_ranges(model))
@@ -102,7 +104,7 @@ def trace_steps(session: Session, spec: HarnessSpec, model: Any) -> dict[str, di
                     step()
                 synchronize(session.device)
                 counts[phase] = counts.get(phase, 0) + 1
-    return {phase: {"count": count} for phase, count in counts.items()}
+    return {phase: TracedSteps(count) for phase, count in counts.items()}
 
 
 def collect_outputs(session: Session, dtype: str) -> dict[str, np.ndarray[Any, Any]]:

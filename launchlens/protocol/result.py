@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -101,16 +101,14 @@ class DispatchResult(_Answer):
     events: list[CopyEvent] = Field(default_factory=list)
 
 
-Result = Annotated[
-    TimeResult | TraceResult | AttemptResult | DispatchResult, Field(discriminator="mode")
-]
-_RESULTS: dict[Mode, type[TimeResult | TraceResult | AttemptResult | DispatchResult]] = {
+Result = TimeResult | TraceResult | AttemptResult | DispatchResult
+AnyResult = TypeVar("AnyResult", TimeResult, TraceResult, AttemptResult, DispatchResult)
+_RESULTS: dict[Mode, type[Result]] = {
     "time": TimeResult,
     "trace": TraceResult,
     "attempt": AttemptResult,
     "dispatch": DispatchResult,
 }
-_ADAPTER: TypeAdapter[Result] = TypeAdapter(Result)
 
 
 def make_result(spec: HarnessSpec) -> Result:
@@ -129,26 +127,28 @@ def write_result(path: Path, result: Result) -> None:
         HarnessError: the folder cannot be written.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    text = TypeAdapter(type(result)).dump_json(result, indent=1, by_alias=True)
     try:
-        temporary.write_bytes(_ADAPTER.dump_json(result, indent=1, by_alias=True) + b"\n")
+        temporary.write_bytes(text + b"\n")
         temporary.replace(path)
     except OSError as error:
         raise HarnessError(f"Cannot write the result {path}: {error.strerror}.") from error
 
 
-def read_result(path: Path) -> Result | None:
+def read_result(path: Path, kind: type[AnyResult]) -> AnyResult | None:
     """A child's result; None where it wrote none (it was killed, or crashed).
 
+    Args:
+        path: the result file.
+        kind: the result of the mode that was asked for.
+
     Raises:
-        HarnessError: the file is no result; the message names the key.
+        HarnessError: the file is no such result; the message names the key.
     """
     try:
-        text = path.read_bytes()
+        return TypeAdapter(kind).validate_json(path.read_bytes())
     except OSError:
         return None
-    try:
-        return _ADAPTER.validate_json(text)
     except ValidationError as error:
-        raise HarnessError(
-            f"{path} is no result of the harness: {first_problem(error)}."
-        ) from error
+        said = first_problem(error)
+        raise HarnessError(f"{path} is no result of the harness: {said}.") from error

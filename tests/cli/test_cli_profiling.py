@@ -8,6 +8,9 @@ import stored_runs
 
 from launchlens.comparison import tabulate
 from launchlens.limits import check_comparison, parse_condition
+from launchlens.protocol.facts import ChildError, Environment, ModelFacts, VariantFailure
+from launchlens.protocol.measured import SavedOutputs, UntimedRequests
+from launchlens.protocol.result import TimeResult
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.records.comparison import SideInput
 from launchlens.records.measured import Failure, Untraced, VariantFacts
@@ -25,19 +28,41 @@ NOTE = "Shortened to 2 of 28 layers."
 OOM = Failure("OutOfMemoryError", "ran out of GPU memory (1 of 80 GiB free)", None, None)
 
 
+SPEC = HarnessSpec(
+    model="org/m", result_path="r.json", osl=5, concurrency=(64,), patch="/somewhere/fix.py"
+)
+MACHINE = Environment("2.11.0", "5.17.0", "13.0", "NVIDIA H200", 150 * 10**9, "9.0", None, "3.12.3")
+MODEL = ModelFacts(
+    name="org/m",
+    source="org/m",
+    class_name="Model",
+    weights="random",
+    text_only=False,
+    parameters=1,
+    parameter_bytes=2,
+    config_digest="0",
+    dtype="bfloat16",
+    layers=2,
+    layers_note=NOTE,
+    patch=None,
+    model_layers=28,
+)
+
+
 def answer(**more):
     """A child's result: a shortened model with one request that could not be run."""
-    spec = {"model": "org/m", "variant": "eager", "isl": 25, "osl": 5, "batch": 1}
-    return {
-        "status": "ok",
-        "mode": "time",
-        "spec": spec | {"dtype": "bfloat16", "patch": "/somewhere/fix.py"},
-        "notes": ["Shortened to 2 of 28 layers.", "The decode step was left eager: why."],
-        "environment": {"torch": "2.11.0"},
-        "model": {"name": "org/m", "layers_note": "Shortened to 2 of 28 layers."},
-        "requests": [{"concurrency": 64, "failure": {"error_line": "ran out of GPU memory"}}],
-        "outputs": {"failures": {"float16": {"error_line": "no kernel for it"}}},
-    } | more
+    told = {
+        "variant": "eager",
+        "spec": SPEC,
+        "notes": [NOTE, "The decode step was left eager: why."],
+        "environment": MACHINE,
+        "model": MODEL,
+        "requests": [
+            UntimedRequests(64, 25, 5, VariantFailure("Error", "ran out of GPU memory")),
+        ],
+        "outputs": SavedOutputs("o.npz", {}, {"float16": VariantFailure("E", "no kernel for it")}),
+    }
+    return TimeResult(**told | more)
 
 
 def plan(**more):
@@ -59,7 +84,7 @@ def eager():
 
 
 def test_what_a_child_could_not_measure_is_told():
-    facts = facts_of(answer(), command="launchlens profile", versions={})
+    facts = facts_of(SPEC, answer(), command="launchlens profile", versions={})
     assert facts.notes == (
         "The decode step was left eager: why.",
         "With the patch fix.py.",
@@ -78,23 +103,25 @@ def test_a_note_of_all_sides_stands_once_and_another_with_its_side():
 
 
 @pytest.mark.parametrize(
-    ("error", "during", "words"),
-    [("failure", "capture", "could not be captured"), ("error", "run", "could not be run")],
+    ("said", "during", "words"),
+    [
+        ({"failure": VariantFailure("X", "first line")}, "capture", "could not be captured"),
+        ({"error": ChildError("X", "first line", None)}, "run", "could not be run"),
+    ],
 )
-def test_a_step_that_cannot_be_captured_is_not_a_program_that_cannot_run(error, during, words):
-    said = {"error_type": "X", "error_line": "first line", "type": "X", "message": "first line"}
-    failure = failure_of(answer(**{error: said}))
+def test_a_step_that_cannot_be_captured_is_not_a_program_that_cannot_run(said, during, words):
+    failure = failure_of(answer(**said))
     assert (failure.during, failure.words, failure.error_line) == (during, words, "first line")
 
 
 @pytest.mark.parametrize(
     ("result", "variant", "unbuilt"),
     [
-        ({"mode": "time", "environment": {"torch": "2"}}, "mine:f", True),  # the model's fault
-        ({"mode": "time", "environment": {}, "model": {}}, "eager", False),  # the step's fault
-        ({"mode": "time"}, "mine:f", False),  # the user's own module's fault
-        ({"mode": "time"}, "eager", True),  # torch's fault
-        ({}, "eager", False),  # killed: nobody knows
+        (answer(model=None), "mine:f", True),  # the model's fault
+        (answer(), "eager", False),  # the step's fault
+        (answer(environment=None, model=None), "mine:f", False),  # the user's own module's fault
+        (answer(environment=None, model=None), "eager", True),  # torch's fault
+        (None, "eager", False),  # killed: nobody knows
     ],
 )
 def test_whether_other_variants_can_be_run(result, variant, unbuilt):

@@ -27,9 +27,28 @@ TRACES = {
 }
 
 
+# Made up: no outputs of that run were kept. Each variant has its own, so that what is reported of
+# one cannot be another's.
+LOGITS = [[0.0, 1.0, 2.0], [3.0, 5.0, 4.0]]
+OUTPUTS = {
+    "eager": LOGITS,
+    "cudagraph": LOGITS,  # bit for bit
+    "breakable": [[0.0, 1.0, 2.0], [3.0, 5.0, 4.5]],  # 0.5 off in one place
+    "piecewise": [[0.0, 1.0, 2.0], [3.0, 5.0, 7.0]],  # 3 off, and the second row's token changes
+    "compile": [[0.0, 1.0, float("nan")], [3.0, 5.0, 4.0]],
+    # Nothing of the last two: their outputs were not saved.
+}
+DIFFERENCES = {  # identical, largest difference, finite, rows with the same token
+    "cudagraph": (True, 0.0, True, 1.0),
+    "breakable": (False, 0.5, True, 1.0),
+    "piecewise": (False, 3.0, True, 0.5),
+    "compile": (False, None, False, 1.0),
+}
+
+
 @pytest.fixture
 def machine(monkeypatch):
-    made = Machine("qwen3_all", TRACES)
+    made = Machine("qwen3_all", TRACES, made_up_outputs=OUTPUTS)
     made.replace_processes(monkeypatch)
     return made
 
@@ -69,4 +88,18 @@ def test_what_it_gives_as_json_is_what_the_stored_run_gives(cli, machine, tmp_pa
     assert stored["phases"] == shown["phases"]
     assert [side["facts"] for side in stored["candidates"]] == [
         side["facts"] for side in shown["candidates"]
+    ]
+
+
+def test_each_variants_own_outputs_are_compared_with_the_baselines(cli, machine, tmp_path):
+    shown = json.loads(ask(cli, tmp_path, "--format", "json")[1])
+    told = {side["facts"]["variant"]: side["facts"]["equivalence"] for side in shown["candidates"]}
+    for variant, (identical, distance, finite, top1) in DIFFERENCES.items():
+        (found,) = told[variant]
+        assert (found["identical"], found["max_abs_diff"]) == (identical, distance), variant
+        assert (found["finite"], found["top1_agreement"]) == (finite, top1), variant
+        assert (found["dtype"], found["beside"]) == ("bfloat16", "eager")
+    assert [variant for variant, rows in told.items() if not rows] == [
+        "compile-cudagraph",
+        "compile-cudagraphs-backend",
     ]

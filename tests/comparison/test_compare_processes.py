@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import statistics
 
 import pytest
 from handmade import analysis, group, stat
@@ -10,6 +11,7 @@ from handmade import analysis, group, stat
 from launchlens.comparison import compare
 from launchlens.comparison.processes import judge_untraced
 from launchlens.limits import check_comparison, parse_condition
+from launchlens.protocol.measured import TimedSteps
 from launchlens.records.blocking import PatchEffect
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Stat
@@ -26,7 +28,7 @@ CAPTURED = (16_320_000, 16_200_000)
 
 def timed(*processes):
     """Twenty steps in each process, all alike."""
-    return untraced_of(*({"steps": {"prefill": {"samples_ns": [ns] * 20}}} for ns in processes))[0]
+    return untraced_of(*({"prefill": TimedSteps((ns,) * 20, ns)} for ns in processes))[0]
 
 
 def side(label, untraced, busy_ns=13_400_000):
@@ -42,8 +44,8 @@ def untraced_cell(*sides):
 
 def test_a_process_counts_once_however_many_steps_it_ran():
     results = [
-        {"steps": {"prefill": {"samples_ns": samples}}}
-        for samples in ([1, 2, 3], [10, 11, 12, 11, 11, 11, 11], [4, 5, 6])
+        {"prefill": TimedSteps(samples, round(statistics.median(samples)))}
+        for samples in ((1, 2, 3), (10, 11, 12, 11, 11, 11, 11), (4, 5, 6))
     ]
     (pooled,) = untraced_of(*results)
     assert pooled.processes_ns == (2, 11, 5)

@@ -66,33 +66,33 @@ def source(offset):
 
 def test_a_clean_step_captures():
     result, failure = attempt(lambda: GPU * 2)
-    assert (result["captured"], result["blockers"], failure) == (True, [], None)
+    assert (result.captured, result.blockers, failure) == (True, (), None)
 
 
 def test_the_first_blocker_is_reported_with_its_line():
     result, failure = attempt(two_copies)
-    assert result["captured"] is False
-    assert [item["source"] for item in result["blockers"]] == [source(1)]
-    blocker = result["blockers"][0]
-    assert (blocker["kind"], blocker["bytes"], blocker["count"]) == ("htod", 4, 1)
+    assert result.captured is False
+    assert [item.source for item in result.blockers] == [source(1)]
+    blocker = result.blockers[0]
+    assert (blocker.kind, blocker.bytes, blocker.count) == ("htod", 4, 1)
     assert failure.error_line == MESSAGE
-    assert result["cleared"] is None
-    assert len(result["events"]) == 2
+    assert result.cleared is None
+    assert len(result.events) == 2
 
 
 def test_keep_going_finds_all_blockers_in_order_and_then_captures():
     result, failure = attempt(two_copies, keep_going=True)
-    assert [(item["order"], item["source"]) for item in result["blockers"]] == [
+    assert [(item.order, item.source) for item in result.blockers] == [
         (1, source(1)),
         (2, source(2)),
     ]
-    assert result["captured"] is True
+    assert result.captured is True
     assert failure.source == source(1)
 
 
 def test_a_new_process_goes_on_where_the_last_one_stopped():
     result, _ = attempt(two_copies, patched_sources=(source(1),))
-    assert [item["source"] for item in result["blockers"]] == [source(2)]
+    assert [item.source for item in result.blockers] == [source(2)]
 
 
 def test_a_read_that_capture_does_not_mind_is_cleared():
@@ -100,10 +100,10 @@ def test_a_read_that_capture_does_not_mind_is_cleared():
         return GPU * GPU.sum().item()
 
     result, _ = attempt(step)
-    assert result["captured"] is True
-    (cleared,) = result["cleared"]
-    assert (cleared["kind"], cleared["bytes"], cleared["count"]) == ("dtoh", 4, 1)
-    assert cleared["seen_while_capturing"] is True
+    assert result.captured is True
+    (cleared,) = result.cleared
+    assert (cleared.kind, cleared.bytes, cleared.count) == ("dtoh", 4, 1)
+    assert cleared.seen_while_capturing is True
 
 
 def test_a_failure_that_is_no_copy_ends_the_attempts():
@@ -116,5 +116,6 @@ def test_a_failure_that_is_no_copy_ends_the_attempts():
         raise RuntimeError("The CUDA Graph is empty.")
 
     result, _ = run_attempts(None, step, context, capture=capture, keep_going=True)
-    assert result["captured"] is False
-    assert "nothing to patch over" in result["stopped"]
+    assert result.captured is False
+    assert "nothing to patch over" in result.stopped
+    assert result.stop_code == "no-copy-known"

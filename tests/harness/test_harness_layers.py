@@ -28,9 +28,9 @@ def _default_dtype():
 @pytest.mark.parametrize("preset", list_presets(), ids=lambda preset: preset.name)
 def test_every_preset_has_its_published_size(preset):
     built = build(preset.name)
-    assert built.facts["parameters"] / 1e9 == pytest.approx(preset.text_params_billion, abs=0.006)
-    assert built.facts["layers"] == preset.layers
-    assert built.facts["layers_note"] is None
+    assert built.facts.parameters / 1e9 == pytest.approx(preset.text_params_billion, abs=0.006)
+    assert built.facts.layers == preset.layers
+    assert built.facts.layers_note is None
 
 
 @pytest.mark.parametrize("layers", [1, 2, 6, 12])
@@ -41,8 +41,8 @@ def test_a_shortened_model_still_runs(name, layers):
     import torch
 
     built = build(name, layers=layers)
-    note = built.facts["layers_note"]
-    assert built.facts["layers"] == layers
+    note = built.facts.layers_note
+    assert built.facts.layers == layers
     if layers == 12 and name == "gpt2":
         assert note is None
     else:
@@ -75,8 +75,5 @@ def test_more_layers_than_there_are_is_refused():
 
 
 def test_the_digest_is_the_configurations():
-    assert (
-        build("gpt2").facts["config_digest"]
-        == build("openai-community/gpt2").facts["config_digest"]
-    )
-    assert build("gpt2").facts["config_digest"] != build("gpt2", layers=2).facts["config_digest"]
+    assert build("gpt2").facts.config_digest == build("openai-community/gpt2").facts.config_digest
+    assert build("gpt2").facts.config_digest != build("gpt2", layers=2).facts.config_digest

@@ -58,7 +58,7 @@ def test_an_unknown_name_gets_the_nearest_ones():
 
 def test_a_parent_can_read_presets_and_specs_without_torch():
     program = (
-        "import sys, launchlens.harness.presets as p, launchlens.harness.spec, "
+        "import sys, launchlens.harness.presets as p, launchlens.protocol.result, "
         "launchlens.harness.equivalence, launchlens.harness.variants; p.list_presets(); "
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'nvtx')))"
     )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from launchlens.protocol.step import StepPhase
+
 # torch's advice for capture: a few runs on a side stream, so that lazy initialization,
 # autotuning and the allocator have settled.
 CAPTURE_WARMUP_STEPS = 3
@@ -26,7 +28,7 @@ class Context:
         pool: a dictionary that lives as long as the process, for what the phases share.
     """
 
-    phase: str
+    phase: StepPhase
     device: str
     reset: Callable[[], None]
     pool: dict[str, Any] = field(default_factory=dict)

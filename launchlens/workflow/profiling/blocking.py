@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from launchlens.errors import HarnessError
+from launchlens.harness.variants.eager import Eager
+from launchlens.protocol.result import AnyResult, AttemptResult, DispatchResult, read_result
+from launchlens.protocol.step import Attempt, BlockerMet, CopyEvent
 from launchlens.records.blocking import CaptureAttempt, CaptureBlocker
 from launchlens.records.measured import shortened
-from launchlens.workflow.profiling.gather import read_result
 from launchlens.workflow.profiling.plan import Plan, child_command, stem_of
 
 if TYPE_CHECKING:
@@ -23,58 +25,69 @@ MOST_PROCESSES = 12
 """Fresh processes for one attempt: a failed capture can break the CUDA context of its own."""
 
 
-def try_capture(plan: Plan, run: RunFolder, progress: Progress) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one step does, and whether it could be captured."""
+
+    attempt: Attempt | None
+    """The attempt, of all processes together; None where only operators were listed."""
+    events: tuple[CopyEvent, ...]
+    """Operators of the eager step that copy or wait."""
+    notes: tuple[str, ...]
+    """What the harness says of the model."""
+    shortened: str | None
+    """How the model was shortened."""
+
+
+def try_capture(plan: Plan, run: RunFolder, progress: Progress) -> Tried:
     """Try to capture the prefill step; every confirmed copy is patched over and tried again.
 
     On a CPU nothing can be captured: the operators that copy or wait are listed alone.
-
-    Returns:
-        The harness's ``attempt`` object; without a GPU one of ``events`` only. With ``notes``,
-        what the harness says of the model, and how it was ``shortened``.
 
     Raises:
         HarnessError: the child could not run.
     """
     if plan.device == "cpu":
         with progress.stage(f"eager{plan.suffix}: operators that copy or wait"):
-            result = _run(plan, run, "dispatch", ())
-        return {"events": result["events"]} | _of_model(result)
-    blockers: list[dict[str, Any]] = []
+            listed = _run(plan, run, DispatchResult, "dispatch", ())
+        return _tried(listed, None, tuple(listed.events))
+    blockers: list[BlockerMet] = []
     patched: tuple[str, ...] = ()
-    attempt: dict[str, Any] = {}
+    attempt: Attempt | None = None
     with progress.stage(f"cudagraph{plan.suffix}: capture attempt"):
         for _ in range(MOST_PROCESSES):
-            result = _run(plan, run, "attempt", patched)
-            attempt = result["attempt"] | _of_model(result)
-            met = [b for b in attempt["blockers"] if b["source"] not in patched]
-            blockers += [b | {"order": len(blockers) + i} for i, b in enumerate(met, 1)]
-            grown = tuple(
-                dict.fromkeys([*patched, *(b["source"] for b in blockers if b["source"])])
-            )
-            if attempt["captured"] or grown == patched or not _goes_on(attempt):
+            result = _run(plan, run, AttemptResult, "attempt", patched)
+            attempt = result.attempt
+            assert attempt is not None
+            met = [b for b in attempt.blockers if b.source not in patched]
+            blockers += [replace(b, order=len(blockers) + i) for i, b in enumerate(met, 1)]
+            grown = tuple(dict.fromkeys([*patched, *(b.source for b in blockers if b.source)]))
+            if attempt.captured or grown == patched or attempt.stop_code != "context-broken":
                 break
             patched = grown
-    return attempt | {"blockers": blockers}
+    assert attempt is not None
+    return _tried(result, replace(attempt, blockers=tuple(blockers)), attempt.events)
 
 
-def _of_model(result: dict[str, Any]) -> dict[str, Any]:
-    model = result["model"]
-    cut = shortened(model["layers_note"], model.get("layers"), model.get("model_layers"))
-    return {"notes": result["notes"], "shortened": cut}
+def _tried(
+    result: AttemptResult | DispatchResult, attempt: Attempt | None, events: tuple[CopyEvent, ...]
+) -> Tried:
+    model = result.model
+    assert model is not None
+    cut = shortened(model.layers_note, model.layers, model.model_layers)
+    return Tried(attempt, events, tuple(result.notes), cut)
 
 
-def _goes_on(attempt: dict[str, Any]) -> bool:
-    return "in a new process" in (attempt.get("stopped") or "")
-
-
-def _run(plan: Plan, run: RunFolder, mode: Mode, patched: tuple[str, ...]) -> dict[str, Any]:
+def _run(
+    plan: Plan, run: RunFolder, kind: type[AnyResult], mode: Mode, patched: tuple[str, ...]
+) -> AnyResult:
     from launchlens.capture import describe_exit, last_line, run_plain
 
     stem = stem_of(f"{mode}{plan.suffix}.{len(patched)}")
     spec = replace(
         plan.spec,
         mode=mode,
-        variant="eager",
+        variant=Eager.name,
         device=plan.device,
         osl=None,
         concurrency=(),
@@ -88,47 +101,46 @@ def _run(plan: Plan, run: RunFolder, mode: Mode, patched: tuple[str, ...]) -> di
     program = child_command(spec_file)
     run.record_command(f"{mode}{plan.suffix}", program)
     code = run_plain(program, log=log, timeout_s=plan.timeout_s)
-    result = read_result(Path(spec.result_path))
-    if result is None or result["status"] == "error":
-        error = (result or {}).get("error") or {}
-        said = error.get("message") or last_line(log) or f"it ended with {describe_exit(code)}"
+    result = read_result(Path(spec.result_path), kind)
+    if result is None or result.error is not None:
+        error = result.error if result else None
+        said = error.message if error else last_line(log) or f"it ended with {describe_exit(code)}"
         what = "the capture attempt" if mode == "attempt" else "listing the step's operators"
         which = " with the patch" if plan.suffix else ""
         raise HarnessError(
             f"{what}{which} failed: {said.rstrip('.')}.",
-            hint=error.get("hint") or f"Its output is in {log}.",
+            hint=(error.hint if error else None) or f"Its output is in {log}.",
         )
     return result
 
 
-def attempt_record(attempt: dict[str, Any]) -> CaptureAttempt | None:
-    """The attempt as reported; None where only operators were listed."""
-    if "captured" not in attempt:
-        return None
+def attempt_record(attempt: Attempt) -> CaptureAttempt:
+    """The attempt as reported."""
     return CaptureAttempt(
-        captured=attempt["captured"],
+        captured=attempt.captured,
         blockers=tuple(
             CaptureBlocker(
-                order=b["order"],
-                source=b["source"],
-                error_type=b["error_type"],
-                error_line=b["error_line"],
-                bytes=b["bytes"],
-                count=b["count"],
-                hint=b["hint"],
+                order=b.order,
+                source=b.source,
+                error_type=b.error_type,
+                error_line=b.error_line,
+                bytes=b.bytes,
+                count=b.count,
+                hint=b.hint,
             )
-            for b in attempt["blockers"]
+            for b in attempt.blockers
         ),
-        patched_sources=tuple(attempt["patched_sources"]),
-        stopped=attempt["stopped"],
+        patched_sources=attempt.patched_sources,
+        stopped=attempt.stopped,
     )
 
 
-def findings_with(loaded: Loaded, attempt: dict[str, Any]) -> tuple[Finding, ...]:
+def findings_with(loaded: Loaded, tried: Tried) -> tuple[Finding, ...]:
     """Findings of a trace with source lines from the attempt's operators, confirmed by it."""
     from launchlens.blockers import find_blockers
 
-    tried = attempt if "captured" in attempt else None
+    attempt = None if tried.attempt is None else asdict(tried.attempt)
+    events = [asdict(event) for event in tried.events]
     return find_blockers(
-        loaded.trace, loaded.analysis.steps, dispatch_events=attempt["events"], attempt=tried
+        loaded.trace, loaded.analysis.steps, dispatch_events=events, attempt=attempt
     )

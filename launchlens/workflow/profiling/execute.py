@@ -10,16 +10,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launchlens.errors import CaptureError, LaunchlensError, TraceError
+from launchlens.errors import CaptureError, HarnessError, LaunchlensError, TraceError
 from launchlens.harness.variants.cudagraph import CudaGraph
 from launchlens.harness.variants.eager import Eager
+from launchlens.protocol.result import TimeResult, TraceResult, read_result
 from launchlens.records.measured import Failure, VariantFacts
 from launchlens.workflow.load import Choices, load
 from launchlens.workflow.profiling.gather import (
     equivalence_of,
     facts_of,
     failure_of,
-    read_result,
     untraced_of,
 )
 from launchlens.workflow.profiling.outcome import Outcome, Status
@@ -91,7 +91,7 @@ class Execution:
             try:
                 with self._progress.stage(f"{self._name(variant)}: nsys, {_describe_kind(kind)}"):
                     self._trace(outcome, variant, kind)
-            except (CaptureError, TraceError) as error:
+            except (CaptureError, HarnessError, TraceError) as error:
                 self._progress.skip(len(kinds) - done)
                 self._note_untraced(outcome, kind, error)
                 break
@@ -110,19 +110,13 @@ class Execution:
         """One variant with no profiler in the process."""
         spec = self._plan.time_spec(variant, self._run.results)
         with self._progress.stage(f"{self._name(variant)}: untraced"):
-            result, log = self._run_untraced(variant, spec, 1)
-        facts = replace(
-            facts_of(result, command=own_command(), versions=self._versions), **self._commit
-        )
-        self._describe(result)
-        status: Status = result["status"]
+            result, failure = self._run_untraced(variant, spec, 1)
+        facts = replace(self._facts(spec, result), failure=failure)
+        status: Status = result.status if result else "error"
         name, stem = self._name(variant), self._plan.stem(variant)
-        if status == "ok":
-            return Outcome(name, "ok", facts, stem, result=result)
-        failure = failure_of(result, log)
-        assert failure is not None
-        self._progress.say(f"{name} {failure.words}: {failure.error_line}")
-        return Outcome(name, status, replace(facts, failure=failure), stem, result=result)
+        if failure is not None:
+            self._progress.say(f"{name} {failure.words}: {failure.error_line}")
+        return Outcome(name, status, facts, stem, result=result)
 
     def time_again(self, outcome: Outcome, turn: int) -> None:
         """One more process for the untraced times of a variant; they are pooled with the others."""
@@ -130,15 +124,14 @@ class Execution:
         assert variant is not None
         spec = self._plan.time_spec(variant, self._run.results, turn)
         with self._progress.stage(f"{outcome.variant}: untraced, round {turn}"):
-            result, log = self._run_untraced(variant, spec, turn)
-        failure = failure_of(result, log)
+            result, failure = self._run_untraced(variant, spec, turn)
         if failure is not None:
             said = f"Round {turn} {failure.words}: {failure.error_line}"
             self._progress.say(f"{outcome.variant}: {said}")
             outcome.facts = replace(outcome.facts, notes=(*outcome.facts.notes, said))
-        else:
+        elif result is not None and outcome.result is not None:
             outcome.again.append(result)
-            untraced = untraced_of(outcome.result, *outcome.again)
+            untraced = untraced_of(*(r.steps for r in (outcome.result, *outcome.again)))
             outcome.facts = replace(outcome.facts, untraced=untraced)
         self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
 
@@ -150,10 +143,8 @@ class Execution:
         kind = self._plan.trace_kinds(variant)[0]
         with self._progress.stage(f"{outcome.variant}: nsys, {_describe_kind(kind)}"):
             result = self._trace(outcome, variant, kind)
-        if result and result.get("spec"):
-            self._describe(result)
-            told = facts_of(result, command=own_command(), versions=self._versions)
-            outcome.facts = replace(told, untraced=(), **self._commit)
+        if result is not None:
+            outcome.facts = self._facts(result.spec, result)
         return outcome
 
     def _name(self, variant: str) -> str:
@@ -182,7 +173,8 @@ class Execution:
 
     def _run_untraced(
         self, variant: str, spec: HarnessSpec, turn: int
-    ) -> tuple[dict[str, Any], Path]:
+    ) -> tuple[TimeResult | None, Failure | None]:
+        """One process without a profiler: its answer if it left one, and what went wrong."""
         from launchlens.capture import describe_exit, last_line, run_plain
 
         which = "untraced" if turn == 1 else f"untraced-{turn}"
@@ -191,15 +183,16 @@ class Execution:
         self._run.record_command(f"{self._name(variant)}: {which}", program)
         try:
             code = run_plain(program, log=log, timeout_s=self._plan.timeout_s)
-        except CaptureError as error:
-            return _crashed(spec, error.message, error.hint), log
-        result = read_result(Path(spec.result_path))
+            result = read_result(Path(spec.result_path), TimeResult)
+        except (CaptureError, HarnessError) as error:
+            return None, _crash(error.message, error.hint, log)
         if result is None:
             said = last_line(log) or "it printed nothing"
-            result = _crashed(spec, f"the process ended with {describe_exit(code)}: {said}")
-        return result, log
+            said = f"the process ended with {describe_exit(code)}: {said}"
+            return None, _crash(said, None, log)
+        return result, failure_of(result, log)
 
-    def _trace(self, outcome: Outcome, variant: str, kind: str) -> dict[str, Any] | None:
+    def _trace(self, outcome: Outcome, variant: str, kind: str) -> TraceResult | None:
         """Record, export and read one trace; what cannot be traced leaves the variant untraced.
 
         Returns:
@@ -227,8 +220,8 @@ class Execution:
                 return None
             raise
         self._run.record_command(f"{outcome.variant}: {kind}", recording.command)
-        result = read_result(Path(spec.result_path))
-        if result is None or result["status"] != "ok":
+        result = read_result(Path(spec.result_path), TraceResult)
+        if result is None or result.status != "ok":
             failure = failure_of(result, recording.log) if result else None
             said = failure.error_line if failure else f"see {recording.log}"
             raise CaptureError(
@@ -248,17 +241,14 @@ class Execution:
             trace = self._run.traces / loaded.analysis.trace.file
             self._run.save_steps(outcome.variant, kind, trace, loaded.analysis)
 
-    def _describe(self, result: dict[str, Any]) -> None:
-        environment = result.get("environment") or {}
-        model = result.get("model") or {}
-        known = {
-            name: environment.get(name)
-            for name in ("torch", "transformers", "cuda", "python")
-            if environment.get(name)
-        }
-        if model.get("config_digest"):
-            known["config_digest"] = model["config_digest"]
-        self._run.describe(known)
+    def _facts(self, spec: HarnessSpec, result: TimeResult | TraceResult | None) -> VariantFacts:
+        """Facts of a variant; what its child told of the machine is kept with the run."""
+        facts = facts_of(spec, result, command=own_command(), versions=self._versions)
+        if result is not None:
+            known = result.environment.versions if result.environment else {}
+            digest = {"config_digest": result.model.config_digest} if result.model else {}
+            self._run.describe({**known, **digest})
+        return replace(facts, **self._commit)
 
     def _write_spec(self, spec: HarnessSpec) -> Path:
         path = Path(spec.result_path).with_suffix(".spec.json")
@@ -283,14 +273,9 @@ def own_command() -> str:
     return shlex.join(["launchlens", *sys.argv[1:]])
 
 
-def _crashed(spec: HarnessSpec, said: str, hint: str | None = None) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {
-        "status": "error",
-        "spec": asdict(spec),
-        "error": {"type": "ProcessError", "message": said, "hint": hint},
-    }
+def _crash(said: str, hint: str | None, log: Path) -> Failure:
+    """A process that left no answer."""
+    return Failure("ProcessError", said, None, hint, str(log), during="run")
 
 
 def _describe_kind(kind: str) -> str:

@@ -1,16 +1,16 @@
-"""From result files of child processes to `VariantFacts`."""
+"""From the answers of child processes to `VariantFacts`."""
 
 from __future__ import annotations
 
-import json
-import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from launchlens.harness.variants import built_in
-from launchlens.records.figures import Phase
+from launchlens.protocol.measured import TimedRequests, TimedSteps, UntimedRequests
+from launchlens.protocol.result import Result, TimeResult, TraceResult
+from launchlens.protocol.spec import HarnessSpec
+from launchlens.protocol.step import StepPhase
 from launchlens.records.measured import (
     Equivalence,
     Failure,
@@ -19,150 +19,122 @@ from launchlens.records.measured import (
     VariantFacts,
 )
 
-Result = Mapping[str, Any]
-_PHASES: dict[str, Phase] = {"prefill": "prefill", "decode": "decode"}
 
-
-def read_result(path: Path) -> dict[str, Any] | None:
-    """A child's result, None where it wrote none (it was killed, or crashed)."""
-    try:
-        loaded = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    return loaded if isinstance(loaded, dict) else None
-
-
-def facts_of(result: Result, *, command: str, versions: Mapping[str, str]) -> VariantFacts:
-    """What the untraced child of a variant found out."""
-    spec, model = result["spec"], result.get("model") or {}
-    variant = built_in(spec["variant"])
-    environment = result.get("environment") or {}
-    known = {
-        name: str(environment[name])
-        for name in ("torch", "transformers", "cuda", "python")
-        if environment.get(name)
-    }
-    return VariantFacts(
-        model=model.get("name") or spec["model"],
-        variant=spec["variant"],
-        isl=spec["isl"],
-        osl=spec["osl"],
-        batch=spec["batch"],
-        dtype=spec["dtype"],
-        layers_note=model.get("layers_note"),
-        layers=model.get("layers"),
-        model_layers=model.get("model_layers"),
-        notes=notes_of(result),
+def facts_of(
+    spec: HarnessSpec,
+    result: TimeResult | TraceResult | None,
+    *,
+    command: str,
+    versions: Mapping[str, str],
+) -> VariantFacts:
+    """What a variant's child found out; what was asked of it, where it left no answer."""
+    variant = built_in(spec.variant)
+    facts = VariantFacts(
+        model=spec.model,
+        variant=spec.variant,
+        isl=spec.isl,
+        osl=spec.osl,
+        batch=spec.batch,
+        dtype=spec.dtype,
         command=command,
-        versions={**known, **versions},
-        untraced=untraced_of(result),
-        requests=requests_of(result),
-        failure=failure_of(result),
-        peak_memory_bytes=result.get("peak_memory_bytes"),
-        graph_memory_bytes=result.get("graph_memory_bytes") or None,
-        capture_ns=_capture_ns(result),
-        captured_phases=tuple(
-            phase for phase, what in (result.get("captured") or {}).items() if what == "captured"
-        ),
+        versions=dict(versions),
         captures=variant.captures if variant else None,
         prepares=variant.prepares if variant else None,
     )
+    if result is None:
+        return replace(facts, notes=_patch_note(spec))
+    model, told = result.model, result.environment
+    timed = result if isinstance(result, TimeResult) else None
+    return replace(
+        facts,
+        layers_note=model.layers_note if model else None,
+        layers=model.layers if model else None,
+        model_layers=model.model_layers if model else None,
+        notes=notes_of(result),
+        versions={**(told.versions if told else {}), **versions},
+        untraced=untraced_of(timed.steps) if timed else (),
+        requests=requests_of(timed) if timed else (),
+        failure=failure_of(result),
+        peak_memory_bytes=result.peak_memory_bytes,
+        graph_memory_bytes=result.graph_memory_bytes or None,
+        capture_ns=_capture_ns(result),
+        captured_phases=tuple(p for p, what in result.captured.items() if what == "captured"),
+    )
 
 
-def notes_of(result: Result) -> tuple[str, ...]:
+def notes_of(result: TimeResult | TraceResult) -> tuple[str, ...]:
     """What a report must say of a variant: the program's own notes, and what it could not measure.
 
     That the model was shortened is left out: `VariantFacts.layers_note` says it.
     """
-    shortened = (result.get("model") or {}).get("layers_note")
-    notes = [note for note in result.get("notes") or () if note != shortened]
-    if patch := result["spec"].get("patch"):
-        notes.append(f"With the patch {Path(patch).name}.")
-    notes += [
-        f"Concurrency {r['concurrency']} could not be run: {r['failure']['error_line']}"
-        for r in result.get("requests") or ()
-        if "failure" in r
-    ]
-    failures = (result.get("outputs") or {}).get("failures") or {}
-    notes += [f"No outputs in {dtype}: {f['error_line']}" for dtype, f in failures.items()]
+    shortened = result.model and result.model.layers_note
+    notes = [note for note in result.notes if note != shortened]
+    notes += _patch_note(result.spec)
+    if isinstance(result, TimeResult):
+        notes += [
+            f"Concurrency {r.concurrency} could not be run: {r.failure.error_line}"
+            for r in result.requests
+            if isinstance(r, UntimedRequests)
+        ]
+        failures = result.outputs.failures if result.outputs else {}
+        notes += [f"No outputs in {dtype}: {f.error_line}" for dtype, f in failures.items()]
     return tuple(notes)
 
 
-def untraced_of(*results: Result) -> tuple[Untraced, ...]:
+def _patch_note(spec: HarnessSpec) -> tuple[str, ...]:
+    return (f"With the patch {Path(spec.patch).name}.",) if spec.patch else ()
+
+
+def untraced_of(*processes: Mapping[StepPhase, TimedSteps]) -> tuple[Untraced, ...]:
     """Step times with no profiler in the process, by phase, of one process or of several."""
-    samples: dict[str, list[list[int]]] = {}
-    for result in results:
-        for phase, timed in (result.get("steps") or {}).items():
-            if timed.get("samples_ns"):
-                samples.setdefault(phase, []).append(timed["samples_ns"])
-    return tuple(_untraced(_PHASES.get(p, "unknown"), by) for p, by in samples.items())
+    samples: dict[StepPhase, list[tuple[int, ...]]] = {}
+    for steps in processes:
+        for phase, timed in steps.items():
+            samples.setdefault(phase, []).append(timed.samples_ns)
+    return tuple(_untraced(phase, by_process) for phase, by_process in samples.items())
 
 
-def _untraced(phase: Phase, by_process: list[list[int]]) -> Untraced:
-    """Steps of one process are alike in what the processes differ in: its median counts once."""
-    from launchlens.metrics.statistics import describe, few_interval
+def _untraced(phase: StepPhase, by_process: Sequence[Sequence[int]]) -> Untraced:
+    from launchlens.metrics.statistics import pool_processes
 
-    everything = [ns for samples in by_process for ns in samples]
-    steps = describe(everything, "ns")
-    if len(by_process) == 1:
-        return Untraced(phase, steps, tuple(everything))
-    medians = tuple(round(statistics.median(samples)) for samples in by_process)
-    low, high = few_interval(medians)
-    wall = replace(steps, median=round(statistics.median(medians)), ci_low=low, ci_high=high)
-    return Untraced(phase, wall, tuple(everything), medians)
+    wall, medians = pool_processes(by_process)
+    return Untraced(phase, wall, tuple(ns for steps in by_process for ns in steps), medians)
 
 
-def requests_of(result: Result) -> tuple[RequestFigures, ...]:
+def requests_of(result: TimeResult) -> tuple[RequestFigures, ...]:
     """Request-level figures, one for each concurrency that could be run."""
     return tuple(
         RequestFigures(
-            isl=r["isl"],
-            osl=r["osl"],
-            concurrency=r["concurrency"],
-            ttft_ns=round(r["ttft_ns"]),
-            itl_ns=None if r.get("itl_ns") is None else round(r["itl_ns"]),
-            latency_ns=round(r["latency_ns"]),
-            requests_per_s=r["requests_per_s"],
-            tokens_per_s=r["tokens_per_s"],
-            repetitions=r["repetitions"],
+            isl=r.isl,
+            osl=r.osl,
+            concurrency=r.concurrency,
+            ttft_ns=r.ttft_ns,
+            itl_ns=r.itl_ns,
+            latency_ns=r.latency_ns,
+            requests_per_s=r.requests_per_s,
+            tokens_per_s=r.tokens_per_s,
+            repetitions=r.repetitions,
         )
-        for r in result.get("requests") or ()
-        if "failure" not in r
+        for r in result.requests
+        if isinstance(r, TimedRequests)
     )
 
 
 def failure_of(result: Result, log: Path | None = None) -> Failure | None:
-    """Why a variant could not be captured (status failed) or run (status error)."""
-    said = result.get("failure")
-    if said:
-        return Failure(
-            said["error_type"],
-            said["error_line"],
-            said.get("source"),
-            said.get("hint"),
-            str(log) if log else None,
-        )
-    error = result.get("error")
-    if error:
-        return Failure(
-            error["type"],
-            error["message"],
-            None,
-            error.get("hint"),
-            str(log) if log else None,
-            during="run",
-        )
+    """Why a variant could not be captured, or its program not be run; None where all went well."""
+    where = str(log) if log else None
+    if (said := result.failure) is not None:
+        return Failure(said.error_type, said.error_line, said.source, said.hint, where)
+    if (error := result.error) is not None:
+        return Failure(error.type, error.message, None, error.hint, where, during="run")
     return None
 
 
-def _capture_ns(result: Result) -> int | None:
+def _capture_ns(result: TimeResult | TraceResult) -> int | None:
     """Time to prepare the prefill step (warm-up, capture, compilation); None for eager."""
-    prepared = result.get("prepare_ns") or {}
-    what = (result.get("captured") or {}).get("prefill")
-    if what in (None, "eager"):
+    if result.captured.get("prefill") in (None, "eager"):
         return None
-    value = prepared.get("prefill")
-    return None if value is None else int(value)
+    return result.prepare_ns.get("prefill")
 
 
 def equivalence_of(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from launchlens.harness.variants import built_in
+from launchlens.protocol.result import TimeResult
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Finding
 from launchlens.records.measured import VariantFacts
@@ -24,8 +25,8 @@ class Outcome:
     facts: VariantFacts
     stem: str
     traces: dict[str, Loaded] = field(default_factory=dict)
-    result: dict[str, Any] = field(default_factory=dict)
-    again: list[dict[str, Any]] = field(default_factory=list)
+    result: TimeResult | None = None
+    again: list[TimeResult] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -42,10 +43,9 @@ class Outcome:
 
         A child that was killed says nothing of that, and a user's variant may fail to load.
         """
-        told = "mode" in self.result and "model" not in self.result
-        loaded = (
-            self.result.get("environment") is not None or built_in(self.facts.variant) is not None
-        )
+        told = self.result is not None and self.result.model is None
+        known = built_in(self.facts.variant) is not None
+        loaded = known or (self.result is not None and self.result.environment is not None)
         return self.status == "error" and told and loaded
 
     @property

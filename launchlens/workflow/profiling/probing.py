@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from launchlens.errors import HarnessError, LaunchlensError
+from launchlens.harness.variants.cudagraph import CudaGraph
+from launchlens.harness.variants.eager import Eager
 from launchlens.records.blocking import BlockerReport, PatchEffect
-from launchlens.workflow.profiling.blocking import attempt_record, findings_with, try_capture
+from launchlens.workflow.profiling.blocking import Tried, attempt_record, findings_with, try_capture
 from launchlens.workflow.profiling.execute import Execution, take_turns
 from launchlens.workflow.profiling.gather import equivalence_of
 from launchlens.workflow.profiling.outcome import Outcome
@@ -81,7 +83,7 @@ def probe_model(
                 if outcome is not None
             }
             if patched.attempt is not None and patched.attempt.as_it_stands:
-                captured = after.time_variant("cudagraph")
+                captured = after.time_variant(CudaGraph.name)
                 after.save(captured)
                 outcomes["cudagraph, patched"] = captured
             else:
@@ -113,16 +115,16 @@ def _probe(
     Without a GPU there is nothing to trace and to capture: the step's operators are listed.
     """
     if plan.device == "cpu":
-        attempt = try_capture(plan, run, progress)
+        tried = try_capture(plan, run, progress)
         note = (
             "without a GPU nothing was captured and no copy was traced: these are operators of "
             "one step that would copy or wait."
         )
-        found = _operators(attempt)
-        notes = tuple(dict.fromkeys((*attempt["notes"], note)))
-        label = model_label(plan.spec.model, attempt["shortened"]) + plan.suffix
+        found = _operators(tried)
+        notes = tuple(dict.fromkeys((*tried.notes, note)))
+        label = model_label(plan.spec.model, tried.shortened) + plan.suffix
         return BlockerReport(_SCHEMA, label, ("prefill",), 1, None, found, notes=notes), None
-    outcome = execution.run_variant("eager") if timed else execution.trace_variant("eager")
+    outcome = execution.run_variant(Eager.name) if timed else execution.trace_variant(Eager.name)
     if outcome.counts is None:
         failure = outcome.facts.failure
         said = f"{failure.words}: {failure.error_line}" if failure else "left no trace."
@@ -130,25 +132,25 @@ def _probe(
             f"eager{plan.suffix} {said}", hint=failure.hint if failure is not None else None
         )
     execution.save(outcome)
-    attempt = try_capture(plan, run, progress)
+    tried = try_capture(plan, run, progress)
     analysis = outcome.counts.analysis
     phases = tuple(dict.fromkeys(s.phase for s in analysis.steps))
-    found = findings_with(outcome.counts, attempt)
-    notes = tuple(dict.fromkeys((*attempt["notes"], *analysis.trace.warnings, *analysis.notes)))
-    tried = attempt_record(attempt)
-    label = model_label(plan.spec.model, attempt["shortened"]) + plan.suffix
+    found = findings_with(outcome.counts, tried)
+    notes = tuple(dict.fromkeys((*tried.notes, *analysis.trace.warnings, *analysis.notes)))
+    attempt = None if tried.attempt is None else attempt_record(tried.attempt)
+    label = model_label(plan.spec.model, tried.shortened) + plan.suffix
     steps = len(analysis.steps)
     report = BlockerReport(
-        _SCHEMA, label, phases, steps, analysis.trace, found, attempt=tried, notes=notes
+        _SCHEMA, label, phases, steps, analysis.trace, found, attempt=attempt, notes=notes
     )
     return report, outcome
 
 
-def _operators(attempt: dict[str, Any]) -> tuple[Finding, ...]:
+def _operators(tried: Tried) -> tuple[Finding, ...]:
     """Operators of the step that would copy or wait, grouped by line: suspects without a trace."""
     from launchlens.blockers.events import find_in_events
 
-    return find_in_events(attempt["events"])
+    return find_in_events([asdict(event) for event in tried.events])
 
 
 def _effect(

@@ -1,11 +1,19 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from launchlens.errors import HarnessError
-from launchlens.harness.spec import write_result
+from launchlens.protocol.result import (
+    AttemptResult,
+    TimeResult,
+    make_result,
+    read_result,
+    write_result,
+)
 from launchlens.protocol.spec import HarnessSpec
 
+RECORDED = Path(__file__).parents[1] / "cli" / "recorded"
 MINIMAL = {"model": "gpt2", "result_path": "r.json"}
 
 
@@ -62,11 +70,46 @@ def test_what_is_no_spec_is_refused(text):
 def test_a_result_replaces_an_older_one_and_leaves_nothing_beside_it(tmp_path):
     path = tmp_path / "r.json"
     path.write_text("old")
-    write_result(path, {"a": 1})
-    assert json.loads(path.read_text()) == {"a": 1}
+    result = make_result(HarnessSpec(**MINIMAL))
+    write_result(path, result)
+    assert read_result(path, TimeResult) == result
     assert [item.name for item in tmp_path.iterdir()] == ["r.json"]
 
 
 def test_a_result_in_a_missing_folder_is_one_sentence(tmp_path):
     with pytest.raises(HarnessError, match="Cannot write"):
-        write_result(tmp_path / "no" / "r.json", {})
+        write_result(tmp_path / "no" / "r.json", make_result(HarnessSpec(**MINIMAL)))
+
+
+def test_a_child_that_wrote_nothing_has_no_result(tmp_path):
+    assert read_result(tmp_path / "r.json", TimeResult) is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "change", "word"),
+    [
+        ("time", {"weather": "fine"}, "weather"),
+        ("time", {"status": "captured"}, "status"),
+        ("time", {"steps": {"prefill": {"samples_ns": [1.5], "median_ns": 1}}}, "samples_ns"),
+        ("trace", {}, "mode"),
+    ],
+)
+def test_what_the_harness_does_not_send_is_refused_by_name(tmp_path, mode, change, word):
+    path = tmp_path / "r.json"
+    write_result(path, make_result(HarnessSpec(**MINIMAL, mode=mode)))
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(HarnessError, match=word):
+        read_result(path, TimeResult)
+
+
+def test_recorded_answers_are_read_as_they_were_written():
+    """Answers of an H200 that an older harness wrote; what is new has its default."""
+    for path in RECORDED.glob("*/*.json"):
+        kind = AttemptResult if "attempt" in path.name else TimeResult
+        result = read_result(path, kind)
+        raw = json.loads(path.read_text())
+        assert result.model.class_name == raw["model"]["class"]
+        if kind is TimeResult:
+            assert list(result.steps["prefill"].samples_ns) == raw["steps"]["prefill"]["samples_ns"]
+        else:
+            assert len(result.attempt.events) == len(raw["attempt"]["events"])
