@@ -86,8 +86,12 @@ def scrub_trace(src: Path, out: Path) -> None:
     if not src.is_file():
         raise TraceError(f"There is no file {src}.")
     out.unlink(missing_ok=True)
-    with _opened(src) as (format_, file):
-        format_.scrub(file, out)
+    try:
+        with _opened(src) as (format_, file):
+            format_.scrub(file, out)
+    except TraceError:
+        out.unlink(missing_ok=True)
+        raise
 
 
 def find_secrets(path: Path) -> list[str]:

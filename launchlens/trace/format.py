@@ -120,17 +120,8 @@ def describe(
 ) -> TraceInfo:
     """What a file tells of its recording; the door adds the file's own facts and the row counts.
 
-    Args:
-        version: version of the recorder.
-        export_schema: version of the file's layout.
-        gpu: the GPU's name.
-        driver: the GPU driver's version.
-        cuda_driver: the CUDA version of that driver.
-        graph_tracing: "node" or "graph", as the recording was set.
-        cuda_traced: whether the recording was set to trace CUDA.
-        overhead_ns: time the recorder spent on itself.
-        diagnostics: its own errors and warnings.
-        warnings: what the reader noticed, in sentences.
+    The arguments are fields of `TraceInfo`: ``version`` is the recorder's, ``overhead_ns`` the
+    time that it spent on itself.
     """
     from launchlens.records.figures import TraceInfo
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 
-from launchlens.errors import TraceError
 from launchlens.trace.format import TraceFile
-from launchlens.trace.formats.nsys.source import check_header, connect_read_only
+from launchlens.trace.formats.nsys.source import opened
 
 _FOLDERS = re.compile(r"(?<![\w.\]>)])/(?:[\w.\-+@~ ]*[\w.\-+@~]/)+(?=[\w.\-+@~<])")
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/|.*/lib/(?=python3)")
@@ -33,24 +31,18 @@ def find_secrets(file: TraceFile) -> list[str]:
     Raises:
         TraceError: the export cannot be read.
     """
-    check_header(file)
     found: list[str] = []
-    with closing(connect_read_only(file.path)) as connection:
-        try:
-            columns = columns_of(connection)
-            for table, names in columns.items():
-                for name in names:
-                    query = f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN '
-                    for (value,) in connection.execute(query + "('text', 'blob')"):
-                        found.extend(f"{table}.{name}: {line}" for line in _suspicions(value))
-            if "ProcessStreams" in columns:
-                (streams,) = connection.execute("SELECT count(*) FROM ProcessStreams").fetchone()
-                if streams:
-                    found.append(f"ProcessStreams: the output of {streams} streams")
-        except sqlite3.DatabaseError as error:
-            raise TraceError(
-                f"{file.named} could not be read as an SQLite export: {error}."
-            ) from error
+    with opened(file) as connection:
+        columns = columns_of(connection)
+        for table, names in columns.items():
+            for name in names:
+                query = f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN '
+                for (value,) in connection.execute(query + "('text', 'blob')"):
+                    found.extend(f"{table}.{name}: {line}" for line in _suspicions(value))
+        if "ProcessStreams" in columns:
+            (streams,) = connection.execute("SELECT count(*) FROM ProcessStreams").fetchone()
+            if streams:
+                found.append(f"ProcessStreams: the output of {streams} streams")
     return found
 
 

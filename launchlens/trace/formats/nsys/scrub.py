@@ -15,12 +15,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from launchlens.errors import TraceError
 from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts
 from launchlens.trace.formats.nsys.payload import survey_payload
 from launchlens.trace.formats.nsys.private import clean_value, columns_of
-from launchlens.trace.formats.nsys.source import check_header, connect_read_only
+from launchlens.trace.formats.nsys.source import opened
 
 # Facts about the machine that figures and their provenance need; all other rows are removed.
 _KEPT_SYSTEM_NAMES = (
@@ -70,28 +69,18 @@ def scrub_export(file: TraceFile, out: Path) -> None:
     Raises:
         TraceError: the export cannot be read.
     """
-    check_header(file)
-    with (
-        closing(connect_read_only(file.path)) as source,
-        closing(sqlite3.connect(out)) as target,
-    ):
-        try:
-            source.backup(target)
-            target.execute("PRAGMA secure_delete = ON")
-            columns = columns_of(target)
-            _empty_tables(target, columns)
-            _filter_metadata(target, columns)
-            _filter_processes(target, columns)
-            _rename_gpus(target, columns)
-            _filter_strings(target, columns, _clean_payloads(target, columns))
-            _rewrite_texts(target, columns)
-            target.commit()
-            target.execute("VACUUM")
-        except sqlite3.DatabaseError as error:
-            out.unlink(missing_ok=True)
-            raise TraceError(
-                f"{file.named} could not be read as an SQLite export: {error}."
-            ) from error
+    with opened(file) as source, closing(sqlite3.connect(out)) as target:
+        source.backup(target)
+        target.execute("PRAGMA secure_delete = ON")
+        columns = columns_of(target)
+        _empty_tables(target, columns)
+        _filter_metadata(target, columns)
+        _filter_processes(target, columns)
+        _rename_gpus(target, columns)
+        _filter_strings(target, columns, _clean_payloads(target, columns))
+        _rewrite_texts(target, columns)
+        target.commit()
+        target.execute("VACUUM")
 
 
 def _empty_tables(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:

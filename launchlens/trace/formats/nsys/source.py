@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -59,3 +61,18 @@ def check_header(file: TraceFile) -> None:
 def connect_read_only(path: Path) -> sqlite3.Connection:
     """A connection for looking at the catalogue and at small tables; never writes."""
     return sqlite3.connect(sqlite_uri(path), uri=True)
+
+
+@contextmanager
+def opened(file: TraceFile) -> Iterator[sqlite3.Connection]:
+    """An export's connection; whatever is wrong with the file ends in a sentence.
+
+    Raises:
+        TraceError: the file is incomplete, or damaged where it is read.
+    """
+    check_header(file)
+    try:
+        with closing(connect_read_only(file.path)) as connection:
+            yield connection
+    except sqlite3.DatabaseError as error:
+        raise TraceError(f"{file.named} could not be read as an SQLite export: {error}.") from error

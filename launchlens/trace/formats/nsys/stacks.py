@@ -9,14 +9,12 @@ registered strings: the payload holds their ids in StringIds.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
 
-from launchlens.errors import TraceError
 from launchlens.records.stacks import ChainRow, PythonFrame, PythonStack, Stacks
 from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.frames import decode_frames
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts, select
-from launchlens.trace.formats.nsys.source import check_header, connect_read_only
+from launchlens.trace.formats.nsys.source import opened
 
 PYTHON_DOMAIN = "Python Backtrace on CUDA"
 _DOMAIN_CREATION = 75
@@ -30,15 +28,11 @@ def read_stacks(file: TraceFile) -> Stacks:
     Raises:
         TraceError: the file cannot be read as SQLite.
     """
-    check_header(file)
-    try:
-        with closing(connect_read_only(file.path)) as connection:
-            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            strings: dict[int, str] = dict(select(connection, "StringIds", ("id", "value")))
-            python, undecoded = _read_python(connection, strings)
-            return Stacks(_read_chains(connection, strings), python, undecoded)
-    except sqlite3.DatabaseError as error:
-        raise TraceError(f"{file.named} could not be read as an SQLite export: {error}.") from error
+    with opened(file) as connection:
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        strings: dict[int, str] = dict(select(connection, "StringIds", ("id", "value")))
+        python, undecoded = _read_python(connection, strings)
+        return Stacks(_read_chains(connection, strings), python, undecoded)
 
 
 def _read_chains(connection: sqlite3.Connection, strings: dict[int, str]) -> tuple[ChainRow, ...]:
