@@ -15,8 +15,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from launchlens.harness.classify import classify, classify_function
 from launchlens.harness.failures import MAX_STACK, Location, current_frames, fold_frames
-from launchlens.harness.operators import Operator, classify, classify_function
+from launchlens.harness.operators import Operator
 from launchlens.protocol.step import CopyEvent
 
 if TYPE_CHECKING:

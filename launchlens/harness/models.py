@@ -14,12 +14,11 @@ from launchlens.errors import HarnessError
 from launchlens.harness.checkpoint import language_model_of, load_checkpoint
 from launchlens.harness.failures import first_line, is_out_of_memory
 from launchlens.harness.layers import shorten_layers
+from launchlens.harness.patch import load_patch
 from launchlens.harness.presets import find_preset, near_presets, unknown_model_error
 from launchlens.protocol.facts import ModelFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from launchlens.protocol.spec import HarnessSpec
 
 
@@ -55,7 +54,7 @@ def build_model(spec: HarnessSpec, device: str, dtype: str) -> BuiltModel:
 
     # As serving engines do; values a model builds while it runs take this dtype too.
     torch.set_default_dtype(getattr(torch, dtype))
-    patch = load_patch(spec.patch)
+    patch = None if spec.patch is None else load_patch(spec.patch)
     source = _read_config(spec)
     notes = list(source.notes)
     whole = shorten_layers(source.config, spec.layers)
@@ -75,32 +74,8 @@ def build_model(spec: HarnessSpec, device: str, dtype: str) -> BuiltModel:
     module.eval()
     module.requires_grad_(requires_grad=False)
     if patch is not None:
-        module = _apply_patch(spec, patch, module)
+        module = patch(module)
     return BuiltModel(module, _facts(spec, module, source, dtype, note, whole), tuple(notes))
-
-
-def load_patch(path: str | None) -> Callable[[Any], Any] | None:
-    """Executes a patch file and returns its ``patch`` function, if it defines one.
-
-    Raises:
-        HarnessError: the file is missing or raises; the message holds its error's first line.
-    """
-    if path is None:
-        return None
-    file = Path(path)
-    if not file.is_file():
-        raise HarnessError(f"The patch {path} does not exist.")
-    sys.path.insert(0, str(file.resolve().parent))
-    loader = importlib.util.spec_from_file_location("launchlens_patch", file)
-    if loader is None or loader.loader is None:
-        raise HarnessError(f"The patch {path} is not a Python file.")
-    module = importlib.util.module_from_spec(loader)
-    try:
-        loader.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise HarnessError(f"The patch {path} failed: {first_line(error)}") from error
-    found = getattr(module, "patch", None)
-    return found if callable(found) else None
 
 
 def config_digest(config: Any) -> str:
@@ -219,14 +194,6 @@ def _instantiate(spec: HarnessSpec, config: Any, device: str, dtype: str) -> Any
         raise HarnessError(
             f"{type(config).__name__} has no model class that generates text."
         ) from error
-
-
-def _apply_patch(spec: HarnessSpec, patch: Callable[[Any], Any], module: Any) -> Any:
-    try:
-        replaced = patch(module)
-    except Exception as error:
-        raise HarnessError(f"patch(model) in {spec.patch} failed: {first_line(error)}") from error
-    return module if replaced is None else replaced
 
 
 def _facts(

@@ -79,3 +79,16 @@ def test_a_parent_can_read_presets_and_specs_without_torch():
 def test_a_hub_id_is_a_preset_only_if_it_is_the_presets_own(name, preset):
     found = find_preset(name)
     assert (found.name if found else None) == preset
+
+
+def test_the_child_imports_of_launchlens_what_it_shares_with_the_parent_alone():
+    program = (
+        "import sys, importlib, pkgutil, launchlens.harness as h; "
+        "[importlib.import_module(m.name) for m in pkgutil.walk_packages(h.__path__, "
+        "'launchlens.harness.') if not m.name.endswith('__main__')]; "
+        "print(*sorted({n.split('.')[1] for n in sys.modules if n.startswith('launchlens.')}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert set(done.stdout.split()) - {"capture_errors"} == {"errors", "harness", "protocol"}
