@@ -51,6 +51,7 @@ def finding(rule="pageable-htod", confidence="likely", count=6.0, **changes) -> 
         idle_ns=80_000,
         position=None,
         remedy="Build the value on the GPU.",
+        copies=rule in ("pageable-htod", "dtoh-sync", "slow-pinned-htod"),
     )
     return replace(made, **changes)
 

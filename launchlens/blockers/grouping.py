@@ -5,100 +5,95 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from launchlens.blockers.hits import Hits, Rule
+from launchlens.blockers.hits import Hits, Origin, Rule, source_text
 from launchlens.blockers.view import Rows, View, kernel_names
 from launchlens.blockers.words import short_kernel
 from launchlens.records.figures import Finding
+
+if TYPE_CHECKING:
+    from launchlens.protocol.step import CopyKind
 
 _POSITIONS = 3
 _STEP_SAMPLE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where in a program an occurrence comes from: a source line and the stack above it.
+class Found:
+    """A finding with what its rule says of it; a failure that no finding explains has no rule."""
 
-    ``function`` tells lines of one function together: they become one finding. ``text`` is
-    "file.py:12", None when only native frames are known.
-    """
-
-    text: str | None
-    function: str | None
-    stack: tuple[str, ...]
-
-    @property
-    def key(self) -> tuple[str | None, ...]:
-        """What findings are told apart by: file and function, else both ends of the stack.
-
-        The innermost native frame is the same for all reads of a number; the outermost is the
-        operator that Python called.
-        """
-        if self.text:
-            return self.text.rpartition(":")[0], self.function
-        return (None, *self.stack[:1], *self.stack[-1:])
+    finding: Finding
+    errors: tuple[str, ...] = ()
+    """Names of the capture errors that may mean it (`Rule.errors`)."""
+    operators: tuple[CopyKind, ...] = ()
+    """Kinds of failing operator that mean it (`Rule.operators`)."""
+    on_replay: str | None = None
+    """What goes wrong on replay, in a sentence (`Hits.on_replay`)."""
 
 
 def make_findings(
-    view: View, rule: Rule, hits: Hits, places: Mapping[int, Place] | None = None
-) -> list[Finding]:
+    view: View, rule: Rule, hits: Hits, origins: Mapping[int, Origin] | None = None
+) -> list[Found]:
     """Findings of one rule and kind, by bytes and, where known, by file and function.
 
     Args:
         view: the trace and its steps.
         rule: the rule that found them.
         hits: the occurrences.
-        places: for API rows, where they come from.
+        origins: for API rows, where they come from.
     """
-    places = places or {}
+    origins = origins or {}
     keys: list[object] = [None] * hits.row.size
-    for i, row in enumerate(hits.row.tolist() if places else ()):
-        keys[i] = places[row].key if row in places else None
+    for i, row in enumerate(hits.row.tolist() if origins else ()):
+        keys[i] = origins[row].key if row in origins else None
     groups: dict[tuple[int, object], list[int]] = defaultdict(list)
     for i, (size, key) in enumerate(zip(hits.bytes.tolist(), keys, strict=True)):
         groups[size, key].append(i)
+    errors = rule.errors if hits.errors is None else hits.errors
     return [
-        _finding(view, rule, hits, np.array(members, np.int64), places)
+        Found(
+            _finding(view, rule, hits, np.array(members, np.int64), origins),
+            errors,
+            rule.operators,
+            hits.on_replay,
+        )
         for members in groups.values()
     ]
 
 
 def _finding(
-    view: View, rule: Rule, hits: Hits, members: Rows, places: Mapping[int, Place]
+    view: View, rule: Rule, hits: Hits, members: Rows, origins: Mapping[int, Origin]
 ) -> Finding:
     step, row = hits.step[members], hits.row[members]
     counts = np.bincount(step, minlength=view.size)
     size = int(hits.bytes[members[0]])
     size_or_none = size if size >= 0 else None
-    here = [places[r] for r in row.tolist() if r in places]
-    whole_step = rule.id == "unstable-sequence"
+    here = [origins[r] for r in row.tolist() if r in origins]
+    file = next((o.file for o in here if o.file), None)
+    lines = tuple(dict.fromkeys(o.line for o in here if o.line is not None))
     return Finding(
         rule=rule.id,
-        confidence="likely" if hits.confidence == "likely" else "suspected",
+        confidence=hits.confidence,
         title=rule.title(hits, size_or_none),
         count_per_step=round(float(counts.mean()), 4),
-        stable=bool((counts == counts[0]).all()) and not whole_step,
+        stable=bool((counts == counts[0]).all()) and not rule.whole_step,
         bytes=size_or_none,
         kinds=hits.kinds,
-        source=_joined_source(here),
+        source=source_text(file, lines),
         stack=here[0].stack if here else (),
-        host_ns=_per_step(step, hits.host_ns[members], view.size) if hits.counted else None,
-        idle_ns=_per_step(step, hits.idle_ns[members], view.size) if hits.counted else None,
+        host_ns=_per_step(step, hits.host_ns[members], view.size) if hits.timed else None,
+        idle_ns=_per_step(step, hits.idle_ns[members], view.size) if hits.timed else None,
         position=_position(view, row, step, counts),
         remedy=rule.remedy,
         note=hits.note,
+        silent=rule.silent if hits.silent is None else hits.silent,
+        copies=rule.copies,
+        file=file,
+        lines=lines,
     )
-
-
-def _joined_source(places: list[Place]) -> str | None:
-    """The lines of one file, in order of first appearance ("modeling.py:1727/1764")."""
-    texts = list(dict.fromkeys(p.text for p in places if p.text))
-    if not texts:
-        return None
-    file = texts[0].rpartition(":")[0]
-    return f"{file}:{'/'.join(t.rpartition(':')[2] for t in texts)}"
 
 
 def _per_step(step: Rows, value_ns: Rows, steps: int) -> int | None:

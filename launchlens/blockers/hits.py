@@ -1,130 +1,144 @@
-"""What a rule finds: occurrences as columns, before they are grouped into findings."""
+"""A rule, and what it finds: occurrences as columns, before they are grouped into findings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from launchlens.blockers.view import Rows, View
-from launchlens.calls import CallKind
-from launchlens.records.columns import CopyDirection, Trace
 
-HTOD, DTOH = CopyDirection.HTOD, CopyDirection.DTOH
+if TYPE_CHECKING:
+    from launchlens.protocol.step import CopyEvent, CopyKind
+
+Direction = Literal["htod", "dtoh", "sync", "query"]
+"""What an operator of a program can be told by: a copy to or from the GPU, a wait, a query."""
+DIRECTIONS = {
+    "htod": ("HtoD", "host-to-device copy"),
+    "dtoh": ("DtoH", "device-to-host copy"),
+    "sync": (None, "synchronization"),
+}
+"""Short name (for copies) and words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Occurrences of one rule and one kind in the steps of a view.
-
-    Attributes:
-        kinds: what the occurrences are ("HtoD pageable", "cudaMalloc").
-        step: step of each occurrence, shape (n,).
-        row: its API row; for copies the copy call, shape (n,).
-        host_ns: how long the thread sat in it, shape (n,).
-        idle_ns: GPU idle until the work submitted next began, shape (n,); -1 not known.
-        bytes: bytes copied, shape (n,); -1 where nothing is copied.
-        confidence: "suspected" or "likely".
-        note: what the reader should know of these occurrences.
-        counted: False where an occurrence stands for the whole step, so that host and idle time
-            are not told.
-    """
+    """Occurrences of one rule and one kind in the steps of a view."""
 
     kinds: str
+    """What the occurrences are ("HtoD pageable", "cudaMalloc")."""
     step: Rows
+    """Step of each occurrence, shape (n,)."""
     row: Rows
+    """Its API row; for copies the copy call, shape (n,)."""
     host_ns: Rows
+    """How long the thread sat in it, shape (n,)."""
     idle_ns: Rows
+    """GPU idle until the work submitted next began, shape (n,); -1 not known."""
     bytes: Rows
-    confidence: str = "likely"
+    """Bytes copied, shape (n,); -1 where nothing is copied."""
+    confidence: Literal["suspected", "likely"] = "likely"
+    """How sure the trace alone makes."""
     note: str | None = None
-    counted: bool = True
+    """What the reader should know of these occurrences."""
+    direction: Direction | None = None
+    """What the operator behind them does; None where operators do not tell."""
+    memory: str | None = None
+    """Kind of the host memory of copies ("pageable")."""
+    timed: bool = True
+    """False where host and idle time are not the step's own: another thread's calls, and
+    occurrences that stand for the whole step."""
+    silent: bool | None = None
+    """As `Rule.silent`, where these occurrences differ from the rule's."""
+    errors: tuple[str, ...] | None = None
+    """As `Rule.errors`, where these occurrences differ from the rule's."""
+    on_replay: str | None = None
+    """Of silent ones: what goes wrong, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: how its findings are named and found. The module's docstring documents it."""
+    """A rule: what it is, how it finds, and what answers to it. Its module documents it."""
 
     id: str
+    rank: int
+    """Of findings alike, and of several rules that an error may mean, the lower comes first."""
     strength: str
+    """How surely it blocks, in words."""
     remedy: str
     title: Callable[[Hits, int | None], str]
+    """Words for occurrences, of so many bytes each."""
     find: Callable[[View], list[Hits]]
     doc: str = field(repr=False, default="")
+    silent: bool = False
+    """It stops no capture, but replays may go wrong."""
+    copies: bool = False
+    """What it finds are copies that hold up the host."""
+    whole_step: bool = False
+    """A finding speaks of the whole step: how often it occurs is not stable by its nature."""
+    errors: tuple[str, ...] = ()
+    """Names of the capture errors (`launchlens.capture_errors`) that may mean it, those that tell
+    it best first."""
+    operators: tuple[CopyKind, ...] = ()
+    """Kinds of operator that mean it where a capture attempt fails at one."""
+    suspects: Callable[[CopyEvent], bool] | None = None
+    """Whether an operator alone, without a trace, makes one suspect it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Copies:
-    """Copies between host and device that calls inside steps made, in API order.
+class Origin:
+    """Where in a program an occurrence comes from: a source line and the stack above it.
 
-    Graph nodes are left out: they were captured already. ``sync_row`` is the synchronize that
-    follows on the same thread before anything else is submitted, -1 without; ``waits`` is true
-    for those and for copies whose call waits by itself.
+    Attributes:
+        file: the source file's name; None when only native frames are known.
+        line: the line in it.
+        function: tells lines of one function together: they become one finding.
+        stack: frames in words, innermost first.
     """
 
-    row: Rows
-    step: Rows
-    op: Rows
-    bytes: Rows
-    direction: Rows
-    host_kind: tuple[str, ...]
-    sync_row: Rows
-    waits: Rows
+    file: str | None
+    line: int | None
+    function: str | None
+    stack: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, path: str | None, line: int | None, function: str | None, stack: Sequence[str]
+    ) -> Origin:
+        """An origin from a file's path; frames ("path:12 function") keep the file's name alone."""
+        known = path is not None and line is not None
+        file = PurePath(path).name if path is not None and known else None
+        return cls(file, line if known else None, function, tuple(map(_short_frame, stack)))
+
+    @property
+    def key(self) -> tuple[str | None, ...]:
+        """What findings are told apart by: file and function, else both ends of the stack.
+
+        The innermost native frame is the same for all reads of a number; the outermost is the
+        operator that Python called.
+        """
+        if self.file:
+            return self.file, self.function
+        return (None, *self.stack[:1], *self.stack[-1:])
 
 
-def find_copies(view: View) -> Copies:
-    """Every copy between host and device that the steps' calls submitted."""
-    trace = view.trace
-    table = trace.copies
-    between = (table.direction == HTOD) | (table.direction == DTOH)
-    picked = np.flatnonzero(between)
-    op = table.op_row[picked].astype(np.int64)
-    row = trace.ops.api_row[op].astype(np.int64)
-    usable = (row >= 0) & ~trace.ops.is_node[op]
-    step = np.where(usable, view.step_of(np.maximum(row, 0)), -1)
-    keep = np.flatnonzero(step >= 0)
-    keep = keep[np.argsort(row[keep], kind="stable")]
-    picked, op, row, step = picked[keep], op[keep], row[keep], step[keep]
-    direction = table.direction[picked].astype(np.int64)
-    host = np.where(direction == HTOD, table.src_kind[picked], table.dst_kind[picked])
-    labels = tuple(table.mem_kinds[k] if k >= 0 else "Unknown" for k in host.tolist())
-    following = view.next_telling(row)
-    synced = (following >= 0) & (view.kind[np.maximum(following, 0)] == CallKind.SYNC)
-    sync_row = np.where(synced, following, -1)
-    return Copies(
-        row,
-        step,
-        op,
-        table.bytes[picked],
-        direction,
-        labels,
-        sync_row,
-        (synced | view.blocking[row]).astype(np.int64),
-    )
-
-
-def copy_hits(
-    view: View, copies: Copies, chosen: Rows, kinds: str, confidence: str, note: str | None = None
-) -> Hits:
-    """Chosen copies as hits: host time in copy and following synchronize, idle time after it."""
-    api = view.trace.api
-    row, step = copies.row[chosen], copies.step[chosen]
-    until = np.maximum(row, copies.sync_row[chosen])
-    return Hits(
-        kinds=kinds,
-        step=step,
-        row=row,
-        host_ns=_inside_calls(view.trace, row, until),
-        idle_ns=idle_after(view, until, step, api.start_ns[row]),
-        bytes=copies.bytes[chosen],
-        confidence=confidence,
-        note=note,
-    )
+def source_text(file: str | None, lines: Sequence[int]) -> str | None:
+    """File and lines for readers: "modeling_gemma3n.py:1727/1764"."""
+    return f"{file}:{'/'.join(map(str, lines))}" if file and lines else None
 
 
 def call_hits(
-    view: View, rows: Rows, step: Rows, kinds: str, confidence: str, note: str | None = None
+    view: View,
+    rows: Rows,
+    step: Rows,
+    kinds: str,
+    confidence: Literal["suspected", "likely"],
+    note: str | None = None,
+    *,
+    direction: Direction | None = None,
 ) -> Hits:
     """API calls as hits, without bytes."""
     api = view.trace.api
@@ -137,12 +151,13 @@ def call_hits(
         bytes=np.full(rows.size, -1, np.int64),
         confidence=confidence,
         note=note,
+        direction=direction,
     )
 
 
 def without_times(hits: Hits) -> Hits:
     """Hits of another thread: the step's own thread did not sit in them."""
-    return replace(hits, counted=False)
+    return replace(hits, timed=False)
 
 
 def idle_after(view: View, rows: Rows, step: Rows, since_ns: Rows) -> Rows:
@@ -154,16 +169,14 @@ def idle_after(view: View, rows: Rows, step: Rows, since_ns: Rows) -> Rows:
     following = view.next_submission(rows, step)
     op = np.where(following >= 0, view.op_of_call[np.maximum(following, 0)], -1)
     start = view.trace.ops.start_ns
-    before = view.busy_before
-    safe = np.maximum(op, 0)
     if start.size == 0:
         return np.full(rows.size, -1, np.int64)
-    gap = start[safe] - np.maximum(before[safe], since_ns)
+    safe = np.maximum(op, 0)
+    gap = start[safe] - np.maximum(view.busy_before[safe], since_ns)
     return np.where(op >= 0, np.maximum(gap, 0), -1)
 
 
-def _inside_calls(trace: Trace, first: Rows, second: Rows) -> Rows:
-    """Time inside two calls of a thread (the copy and the synchronize), not between them."""
-    api = trace.api
-    total = api.end_ns[first] - api.start_ns[first]
-    return total + np.where(second != first, api.end_ns[second] - api.start_ns[second], 0)
+def _short_frame(frame: str) -> str:
+    head, _, function = frame.partition(" ")
+    path, _, line = head.rpartition(":")
+    return f"{PurePath(path).name}:{line} {function}".strip() if path else frame

@@ -8,15 +8,18 @@ operator that copies nothing, a copy below the dispatcher.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import PurePath
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from launchlens.blockers.grouping import Place
-from launchlens.blockers.hits import Hits
+from launchlens.blockers.hits import Direction, Hits, Origin
 
+if TYPE_CHECKING:
+    from launchlens.protocol.step import CopyEvent
+
+_DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 # Beyond this many events the quadratic alignment would be felt; a plain walk takes over.
 _ALIGNED_LIMIT = 2000
 _SYNC_SIZES = frozenset({4, 8})
@@ -25,27 +28,28 @@ _SYNC_SIZES = frozenset({4, 8})
 _MORE_READS = {"aten.repeat_interleave": (1,)}
 
 
-def match_events(hits: Sequence[Hits], events: Sequence[Mapping[str, Any]]) -> dict[int, Place]:
+def match_events(hits: Sequence[Hits], events: Sequence[CopyEvent]) -> dict[int, Origin]:
     """Where the steps' copies and waits come from.
 
     Args:
         hits: occurrences of all rules; those that copy or wait are matched.
-        events: one step's operators in order: ``kind`` (htod, dtoh, sync), ``bytes``, ``source``,
-            ``function``, ``stack``.
+        events: one step's operators, in order.
 
     Returns:
-        A place for API rows that an event fits, in every step.
+        An origin for API rows that an event fits, in every step.
     """
-    usable = [h for h in hits if _direction(h) is not None]
+    usable = [h for h in hits if h.direction is not None]
     if not usable or not events:
         return {}
     row = np.concatenate([h.row for h in usable])
     step = np.concatenate([h.step for h in usable])
     size = np.concatenate([h.bytes for h in usable])
-    direction = np.concatenate([np.full(h.row.size, _direction(h) or 0) for h in usable])
+    direction = np.concatenate(
+        [np.full(h.row.size, _DIRECTIONS.index(h.direction)) for h in usable]
+    )
     events = _with_all_reads(events)
     order = np.lexsort((row, step))
-    places: dict[int, Place] = {}
+    origins: dict[int, Origin] = {}
     known: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
     for one in np.unique(step).tolist():
         members = order[step[order] == one]
@@ -53,60 +57,38 @@ def match_events(hits: Sequence[Hits], events: Sequence[Mapping[str, Any]]) -> d
         if calls not in known:  # steps are alike: most are aligned once
             known[calls] = _align(calls, events)
         for i, j in known[calls]:
-            places[int(row[members[i]])] = event_place(events[j])
-    return places
+            e = events[j]
+            origins[int(row[members[i]])] = Origin.of(e.path, e.line, e.function, e.stack)
+    return origins
 
 
-def event_place(event: Mapping[str, Any]) -> Place:
-    """The source line and stack of an event; the module's name is shown with the function."""
-    stack = tuple(_short_frame(frame) for frame in event.get("stack") or ())
-    source = event.get("source")
-    return Place(str(source) if source else None, event.get("function"), stack)
-
-
-def _with_all_reads(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _with_all_reads(events: Sequence[CopyEvent]) -> list[CopyEvent]:
     """The events, and one more for each further number that an operator reads."""
-    told: list[Mapping[str, Any]] = []
+    told: list[CopyEvent] = []
     for event in events:
         told.append(event)
-        sizes = _MORE_READS.get(str(event.get("op")), ()) if event.get("kind") == "sync" else ()
-        told.extend({**event, "kind": "dtoh", "bytes": size} for size in sizes)
+        sizes = _MORE_READS.get(event.op, ()) if event.kind == "sync" else ()
+        told.extend(replace(event, kind="dtoh", bytes=size) for size in sizes)
     return told
 
 
-_DIRECTIONS: tuple[str, ...] = ("htod", "dtoh", "sync", "query")
-
-
-def _direction(hits: Hits) -> int | None:
-    """Index into `_DIRECTIONS` of what a rule's occurrences are; None for other calls."""
-    if hits.kinds.startswith("HtoD"):
-        return 0
-    if hits.kinds.startswith("DtoH"):
-        return 1
-    if "Query" in hits.kinds:
-        return 3
-    return 2 if hits.kinds.endswith("Synchronize") else None
-
-
-def _fits(call: tuple[int, int], event: Mapping[str, Any]) -> bool:
+def _fits(call: tuple[int, int], event: CopyEvent) -> bool:
     """Whether an event can be a call: same direction and, where both tell, the same bytes.
 
     An operator that waits for a number (nonzero, repeat_interleave) says "sync" without bytes;
     in the trace it is a device-to-host copy of one integer.
     """
     direction, size = _DIRECTIONS[call[0]], call[1]
-    kind, told = event.get("kind"), event.get("bytes")
-    if str(event.get("op")).endswith(".query"):
+    told = event.bytes
+    if event.op.endswith(".query"):
         return direction == "query"
-    if kind == "sync" and str(event.get("op")).startswith("aten."):
+    if event.kind == "sync" and event.op.startswith("aten."):
         # A waiting operator reads its number back; it calls no synchronize of its own.
         return direction == "dtoh" and (size in _SYNC_SIZES if told is None else told == size)
-    return kind == direction and (told is None or size < 0 or told == size)
+    return event.kind == direction and (told is None or size < 0 or told == size)
 
 
-def _align(
-    calls: Sequence[tuple[int, int]], events: Sequence[Mapping[str, Any]]
-) -> list[tuple[int, int]]:
+def _align(calls: Sequence[tuple[int, int]], events: Sequence[CopyEvent]) -> list[tuple[int, int]]:
     """Pairs (call, event) of a longest common subsequence."""
     if len(calls) * len(events) > _ALIGNED_LIMIT**2:
         return _walk(calls, events)
@@ -130,9 +112,7 @@ def _align(
     return pairs
 
 
-def _walk(
-    calls: Sequence[tuple[int, int]], events: Sequence[Mapping[str, Any]]
-) -> list[tuple[int, int]]:
+def _walk(calls: Sequence[tuple[int, int]], events: Sequence[CopyEvent]) -> list[tuple[int, int]]:
     pairs, j = [], 0
     for i, call in enumerate(calls):
         ahead = next((k for k in range(j, len(events)) if _fits(call, events[k])), None)
@@ -140,10 +120,3 @@ def _walk(
             pairs.append((i, ahead))
             j = ahead + 1
     return pairs
-
-
-def _short_frame(frame: object) -> str:
-    """A stack line with the file's name instead of its path ("path:12 function")."""
-    head, _, function = str(frame).partition(" ")
-    path, _, line = head.rpartition(":")
-    return f"{PurePath(path).name}:{line} {function}".strip() if path else str(frame)

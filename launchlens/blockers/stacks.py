@@ -11,8 +11,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
-from launchlens.blockers.grouping import Place
+from launchlens.blockers.hits import Origin
 from launchlens.blockers.view import Rows, View
 from launchlens.calls import CallKind
 from launchlens.records.stacks import ChainRow, PythonFrame, Stacks
@@ -40,7 +41,7 @@ class _Known:
     python: dict[tuple[int, int], tuple[PythonFrame, ...]]
 
 
-def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, Place]:
+def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, Origin]:
     """Where calls come from by the trace's own stacks.
 
     Args:
@@ -50,24 +51,24 @@ def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, P
             takes that of the synchronize that follows it.
 
     Returns:
-        A place for each row that has a stack.
+        An origin for each row that has a stack.
     """
     known = _Known(
         _native(stacks.chains), {(s.thread_key, s.start_ns): s.frames for s in stacks.python}
     )
-    places: dict[int, Place] = {}
+    origins: dict[int, Origin] = {}
     for some in rows:
         following = view.next_telling(some)
         for row, after in zip(some.tolist(), following.tolist(), strict=True):
-            place = _place(view, known, row)
-            if place is None and after >= 0 and view.kind[after] == CallKind.SYNC:
-                place = _place(view, known, after)
-            if place is not None:
-                places[row] = place
-    return places
+            origin = _origin(view, known, row)
+            if origin is None and after >= 0 and view.kind[after] == CallKind.SYNC:
+                origin = _origin(view, known, after)
+            if origin is not None:
+                origins[row] = origin
+    return origins
 
 
-def _place(view: View, known: _Known, row: int) -> Place | None:
+def _origin(view: View, known: _Known, row: int) -> Origin | None:
     api = view.trace.api
     tid = view.trace.threads[int(api.thread[row])].key
     python = known.python.get((tid, int(api.start_ns[row])), ())
@@ -79,8 +80,8 @@ def _place(view: View, known: _Known, row: int) -> Place | None:
     stack = (*(f"{f.source} {f.function}".strip() for f in unfolded), *native)
     own = unfolded[0] if unfolded else None
     if own is None or own.line is None:
-        return Place(None, None, stack)
-    return Place(own.source, own.function, stack)
+        return Origin(None, None, None, stack)
+    return Origin(PurePath(own.file).name, own.line, own.function, stack)
 
 
 def _native(chains: Sequence[ChainRow]) -> dict[int, tuple[str, ...]]:

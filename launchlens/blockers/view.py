@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.calls import CallKind, base_name
-from launchlens.calls.classing import class_calls
+from launchlens.calls.classing import Calls
 from launchlens.calls.ownership import calls_of
 from launchlens.records.columns import OpKind, Trace
 from launchlens.records.figures import Step
@@ -115,7 +115,7 @@ class View:
         return np.where(same, following, -1)
 
 
-def make_view(trace: Trace, steps: Sequence[Step]) -> View:
+def make_view(trace: Trace, calls: Calls, steps: Sequence[Step]) -> View:
     """Prepare a trace for the rules; steps whose thread the trace does not have are left out."""
     threads = {
         (trace.processes[t.process].pid, t.tid): i
@@ -130,7 +130,6 @@ def make_view(trace: Trace, steps: Sequence[Step]) -> View:
     start = np.array([s.start_ns for s in chosen], np.int64)
     end = np.array([s.end_ns for s in chosen], np.int64)
     own = calls_of(trace.api, thread, start, end)
-    calls = class_calls(trace.api, trace.ops)
     inert = calls.capturing & ~calls.has_op & ~calls.has_span
     inert &= calls.kind != CallKind.BEGIN_CAPTURE
     kind = np.where(inert, CallKind.OTHER, calls.kind).astype(np.int8)

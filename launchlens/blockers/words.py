@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from launchlens.blockers.hits import Hits
+from launchlens.blockers.hits import DIRECTIONS, Hits, call_hits
 from launchlens.blockers.view import Rows, View
 
-_DIRECTIONS = {"HtoD": "host-to-device copy", "DtoH": "device-to-host copy"}
 _PARAMETERS = re.compile(r"\((?!anonymous)[^()]*\)\s*(const)?$")
 _TELLING = re.compile(r"(\w*Functor\w*|\w+_kernel_(?:cuda|impl)\b|\w+Ops\b)")
 _MAX_NAME = 60
@@ -18,10 +17,10 @@ _MAX_NAME = 60
 
 def copy_title(hits: Hits, size: int | None) -> str:
     """Words such as "host-to-device copy, 4 bytes, pageable"."""
-    direction, _, memory = hits.kinds.partition(" ")
+    what = DIRECTIONS[hits.direction][1] if hits.direction in DIRECTIONS else hits.kinds
     unit = "byte" if size == 1 else "bytes"
     amount = "" if size is None else f"{size:,} {unit}, "
-    return f"{_DIRECTIONS.get(direction, direction)}, {amount}{memory}"
+    return f"{what}, {amount}{hits.memory}"
 
 
 def call_title(template: str) -> Callable[[Hits, int | None], str]:
@@ -39,6 +38,13 @@ def by_call_name(view: View, rows: Rows, step: Rows) -> Iterator[tuple[str, tupl
     for name in dict.fromkeys(bases.tolist()):
         chosen = bases == name
         yield str(name), (rows[chosen], step[chosen])
+
+
+def first_use_or_always(view: View, rows: Rows, step: Rows, kinds: str, first_note: str) -> Hits:
+    """Calls as hits: suspected with a note where only the first steps make them, else likely."""
+    if only_at_first(view, step):
+        return call_hits(view, rows, step, kinds, "suspected", first_note)
+    return call_hits(view, rows, step, kinds, "likely")
 
 
 def only_at_first(view: View, step: Rows) -> bool:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from launchlens.capture_errors import find_error
 from launchlens.protocol.facts import VariantFailure
 
 if TYPE_CHECKING:
@@ -20,78 +21,6 @@ if TYPE_CHECKING:
     from launchlens.protocol.step import StepPhase
 
 MAX_STACK = 40
-
-# (part of the error text, what it means and what helps). The first match wins, so the
-# special comes before the general. Texts as torch 2.7 to 2.13 and CUDA 12 and 13 write them.
-_HINTS: tuple[tuple[str, str], ...] = (
-    (
-        "cannot copy between cpu and cuda tensors during cuda graph capture",
-        "A copy between CPU and GPU is in the step: keep the value in a registered buffer, build "
-        "it on the GPU (torch.full), or use a Python scalar.",
-    ),
-    (
-        "current_seed during cuda graph capture",
-        "A random generator is read in the step: leave dropout and seeding out of it.",
-    ),
-    (
-        "offset increment outside graph capture",
-        "A random generator was used outside the capture it is registered with: draw random "
-        "numbers outside the step, or register the generator with the graph.",
-    ),
-    (
-        "the cuda graph is empty",
-        "The captured code launched nothing on the capturing stream: check that it works on the "
-        "current stream.",
-    ),
-    (
-        "attention layer is not registered",
-        "The engine never registered this attention layer for capture, so the step stays eager.",
-    ),
-    (
-        "data-dependent",
-        "The step's control flow depends on a tensor's value: keep the decision on the GPU or "
-        "leave that part out of the graph.",
-    ),
-    (
-        "nonzero is not supported for meta",
-        "The number of selected elements depends on data: use a mask of fixed shape.",
-    ),
-    (
-        "unjoined work",
-        "Work on a side stream was not joined to the capturing stream before the capture ended.",
-    ),
-    (
-        "cudaerrorstreamcaptureunjoined",
-        "Work on a side stream was not joined to the capturing stream before the capture ended.",
-    ),
-    (
-        "dependency created on uncaptured work",
-        "The step waits for work that was recorded before the capture began (isolation).",
-    ),
-    (
-        "legacy stream",
-        "The step uses the legacy default stream while another stream is capturing: put all work "
-        "on one stream.",
-    ),
-    (
-        "would make the legacy stream depend on a capturing",
-        "The step uses the legacy default stream while another stream is capturing.",
-    ),
-    ("merge", "Two captures were merged: one stream must not join the capture of another."),
-    (
-        "operation not permitted when stream is capturing",
-        "The step synchronizes, allocates or queries an event while capturing (900): find .item(), "
-        "a copy to the CPU, nonzero, or another thread's CUDA calls.",
-    ),
-    (
-        "operation failed due to a previous error during capture",
-        "An earlier call ended the capture (901): the first error of the step is the cause.",
-    ),
-    (
-        "out of memory",
-        "The GPU has too little free memory: fewer layers, a smaller batch or another dtype helps.",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +74,8 @@ def describe_failure(error: BaseException, *, phase: StepPhase | None = None) ->
 
 def find_hint(text: str) -> str | None:
     """What a capture error's text means and what helps; None for a text not known."""
-    lowered = text.lower()
-    return next((hint for part, hint in _HINTS if part in lowered), None)
+    error = find_error(text)
+    return error.hint if error is not None else None
 
 
 def fold_frames(frames: Iterable[Location]) -> list[Location]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from launchlens.calls.ownership import Slices
 from launchlens.records.columns import IntColumn
 from launchlens.records.figures import Stat
+from launchlens.records.metric import Unit
 
 CONFIDENCE = 0.95
 _VALUE_MASK = (1 << 40) - 1  # 18 minutes in ns: a value and its group share one sort key
@@ -30,29 +30,14 @@ def median_interval_ranks(n: int, confidence: float = CONFIDENCE) -> tuple[int, 
     resampling is needed, and the same data give the same interval always. For even n the lower
     bound uses the lower and the upper bound the upper of the two middle ranks.
     """
-    tail = (1 - confidence) / 2
-    lower, upper = (n + 1) // 2, n // 2 + 1
-    low = _smallest(n, lambda k: _at_least(lower, n, k / n) >= tail)
-    high = _smallest(n, lambda k: _at_least(upper, n, k / n) >= 1 - tail)
-    return low - 1, high - 1
-
-
-def _smallest(n: int, reached: Callable[[int], bool]) -> int:
-    a, b = 1, n
-    while a < b:
-        middle = (a + b) // 2
-        if reached(middle):
-            b = middle
-        else:
-            a = middle + 1
-    return a
-
-
-def _at_least(m: int, n: int, p: float) -> float:
-    """P(Binomial(n, p) >= m)."""
     from scipy.special import bdtrc  # scipy.stats takes half a second longer to import
 
-    return float(bdtrc(m - 1, n, p))
+    tail = (1 - confidence) / 2
+    lower, upper = (n + 1) // 2, n // 2 + 1
+    share = np.arange(1, n + 1) / n
+    low = np.searchsorted(bdtrc(lower - 1, n, share), tail)
+    high = np.searchsorted(bdtrc(upper - 1, n, share), 1 - tail)
+    return int(low), int(high)
 
 
 def few_interval(values: Sequence[float]) -> tuple[int, int]:
@@ -95,17 +80,14 @@ def pool_processes(by_process: Sequence[Sequence[int]]) -> tuple[Stat, tuple[int
     return replace(steps, median=middle, ci_low=low, ci_high=high), medians
 
 
-Shape = Literal["ns", "count", "fraction"]
-
-
-def describe(values: Sequence[float | int | None], shape: Shape) -> Stat:
+def describe(values: Sequence[float | int | None], unit: Unit) -> Stat:
     """Summary of one figure over steps.
 
     Quantiles interpolate linearly between order statistics (NumPy's default).
 
     Args:
         values: one value for each step, None where unknown.
-        shape: "ns" rounds to whole nanoseconds, "count" keeps whole numbers whole.
+        unit: "ns" and "bytes" are rounded to whole ones, "count" keeps whole numbers whole.
     """
     known = np.array([v for v in values if v is not None], np.float64)
     unknown = len(values) - known.size
@@ -121,7 +103,7 @@ def describe(values: Sequence[float | int | None], shape: Shape) -> Stat:
     def shaped(value: float | None) -> float | int | None:
         if value is None:
             return None
-        if shape == "ns" or (shape == "count" and float(value).is_integer()):
+        if unit in ("ns", "bytes") or (unit == "count" and float(value).is_integer()):
             return round(value)
         return value
 

@@ -182,8 +182,7 @@ def _metrics(steps: Sequence[Step], graph_tracing: str | None) -> dict[str, Stat
     """Every metric of the catalogue over the steps; spans make some of them bounds."""
     found = {}
     for metric in step_metrics():
-        shape = metric.unit if metric.unit in ("count", "fraction") else "ns"
-        stat = describe([step.figure(metric.name) for step in steps], shape)
+        stat = describe([step.figure(metric.name) for step in steps], metric.unit)
         bound = metric.bound_under(graph_tracing) if stat.median is not None else None
         found[metric.name] = replace(stat, bound=bound)
     return found

@@ -13,9 +13,6 @@ SEARCHED = (
 )
 """The note of a report whose ``blockers_searched`` is true."""
 
-COPY_RULES = ("pageable-htod", "dtoh-sync", "slow-pinned-htod")
-"""Rules that find copies for which the host waits."""
-
 
 @dataclass(frozen=True, slots=True)
 class CaptureBlocker:
@@ -118,7 +115,7 @@ class BlockerReport:
         """Synchronizing copies in each step, by phase; phases without any are left out."""
         found: dict[str, float] = {}
         for f in self.findings:
-            if f.rule in COPY_RULES:
+            if f.copies:
                 phase = f.phase or (self.phases[0] if len(self.phases) == 1 else "unknown")
                 found[phase] = found.get(phase, 0) + f.count_per_step
         return found

@@ -494,6 +494,12 @@ class Finding:
     """Phase of the steps it is in."""
     silent: bool = False
     """It stops no capture, but replays may go wrong."""
+    copies: bool = False
+    """It is a copy between host and device that holds up the host."""
+    file: str | None = None
+    """Name of the file that causes it."""
+    lines: tuple[int, ...] = ()
+    """Its lines in that file."""
 
 
 @dataclass(frozen=True, slots=True)

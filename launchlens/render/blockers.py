@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from launchlens.records.blocking import COPY_RULES, BlockerReport, CaptureAttempt, PatchEffect
+from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect
 from launchlens.records.figures import Finding
 from launchlens.render.format import (
     format_ns,
@@ -42,7 +42,7 @@ def blocker_sentence(report: BlockerReport) -> str:
         noun = "synchronizing copy" if count == 1 else "synchronizing copies"
         where = "step" if phase == "unknown" else f"{phase} step"
         parts.append(f"{format_value(count, 'count')} {noun} in each {where}")
-    others = [f for f in report.findings if f.rule not in COPY_RULES]
+    others = [f for f in report.findings if not f.copies]
     open_ones = [f for f in others if not f.silent and f.confidence != "cleared"]
     if open_ones:
         said = _findings(len(open_ones), other=bool(copies))

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from launchlens.blockers import RULES, explain_error
+from launchlens.blockers import rules
+from launchlens.blockers.confirm import rule_of_error
+from launchlens.capture_errors import ERRORS, find_error
 
 # cudaGetErrorString and cudaGetErrorName of CUDA 13.0.
 CUDA_TEXTS = {
@@ -53,7 +55,7 @@ def test_cuda_errors_by_text_name_and_number(code):
     name, text = CUDA_TEXTS[code]
     forms = [f"CUDA error: {text}", name, f"CUDA error {code}", f"failed with error code {code}"]
     for form in [*forms, DRIVER_NAMES.get(code, name)]:
-        assert explain_error(form).title.endswith(f"({code})"), form
+        assert find_error(form).title.endswith(f"({code})"), form
 
 
 def test_the_texts_are_those_of_the_cuda_runtime_here():
@@ -91,16 +93,30 @@ def test_the_texts_are_those_of_the_cuda_runtime_here():
     ],
 )
 def test_texts_of_libraries(text, rule, hint):
-    explained = explain_error(text)
-    assert explained.rule == rule
-    assert hint in explained.hint
+    assert rule_of_error(text) == rule
+    assert hint in find_error(text).remedy
 
 
 def test_unknown_texts_say_so():
     for text in ("", "KeyError: 'x'", "CUDA error 9001", "HTTP status 904417"):
-        assert explain_error(text).title == "unknown capture error"
+        assert find_error(text) is None
 
 
-def test_rules_named_by_errors_exist():
-    known = {rule.id for rule in RULES} | {None}
-    assert {explain_error(text).rule for _, text in CUDA_TEXTS.values()} <= known
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        (900, "dtoh-sync"),
+        (901, None),
+        *((code, "legacy-stream") for code in (902, 903, 904, 905, 906)),
+        (907, "event-query"),
+        (908, None),
+    ],
+)
+def test_a_cuda_error_names_the_rule_that_it_means_first(code, rule):
+    assert rule_of_error(CUDA_TEXTS[code][1]) == rule
+
+
+def test_rules_answer_to_errors_that_there_are():
+    names = [error.name for error in ERRORS]
+    assert len(set(names)) == len(names)
+    assert {name for rule in rules() for name in rule.errors} <= set(names)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from attempts import attempted, event, met
 from drawn_traces import call, draw, dtoh, htod, launch
 
 from launchlens.blockers import find_blockers
@@ -11,22 +12,6 @@ from launchlens.trace import read_trace
 
 TRACES = Path(__file__).parents[2] / "traces"
 COPY, SYNC = "cudaMemcpyAsync_v3020", "cudaStreamSynchronize_v3020"
-MODEL = "/site-packages/transformers/models/gemma3n/modeling_gemma3n.py"
-
-
-def event(kind, size, line, function="forward", file=MODEL, op="aten._to_copy"):
-    return {
-        "op": op,
-        "kind": kind,
-        "bytes": size,
-        "pinned": False,
-        "source": f"{Path(file).name}:{line}",
-        "path": file,
-        "line": line,
-        "function": function,
-        "stack": [f"{file}:{line} {function}", "/bench/run.py:10 main"],
-    }
-
 
 MASK = [
     event(
@@ -95,13 +80,11 @@ REFUSED = (
     "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is "
     "pinned."
 )
-ATTEMPT = {
-    "captured": True,
-    "blockers": [
-        {"order": 1, "source": "modeling_gemma3n.py:1727", "error_line": REFUSED, "kind": "htod"},
-        {"order": 2, "source": "modeling_gemma3n.py:973", "error_line": REFUSED, "kind": "htod"},
-    ],
-    "cleared": [
+ATTEMPT = attempted(
+    met(REFUSED, 1727, kind="htod"),
+    met(REFUSED, 973, kind="htod", order=2),
+    captured=True,
+    cleared=[
         {
             "source": "masking_utils.py:700",
             "kind": "dtoh",
@@ -110,7 +93,7 @@ ATTEMPT = {
             "seen_while_capturing": False,
         }
     ],
-}
+)
 
 
 def test_an_attempt_confirms_in_order_and_clears_the_mask_check(gemma):
@@ -129,13 +112,13 @@ def test_an_attempt_confirms_in_order_and_clears_the_mask_check(gemma):
 
 
 def test_a_first_failure_alone_confirms_one_and_clears_none(gemma):
-    attempt = {"status": "failed", "source": "modeling_gemma3n.py:1727", "error_line": REFUSED}
+    attempt = attempted(met(REFUSED, 1727))
     findings = find_blockers(*gemma, dispatch_events=GEMMA_EVENTS, attempt=attempt)
     assert [f.confidence for f in findings] == ["confirmed", "likely", "suspected"]
 
 
 def test_without_lines_the_bytes_and_count_of_the_attempt_tell(gemma):
-    attempt = {"captured": False, "blockers": [ATTEMPT["blockers"][0] | {"bytes": 2, "count": 6}]}
+    attempt = attempted(met(REFUSED, 1727, kind="htod", bytes=2, count=6))
     findings = find_blockers(*gemma, attempt=attempt)
     assert (findings[0].confidence, findings[0].bytes) == ("confirmed", 2)
     assert findings[0].source == "modeling_gemma3n.py:1727"
@@ -143,11 +126,7 @@ def test_without_lines_the_bytes_and_count_of_the_attempt_tell(gemma):
 
 
 def test_a_failure_that_no_finding_explains_becomes_one():
-    attempt = {
-        "status": "failed",
-        "source": "model.py:7",
-        "error_line": "CUDA error: capturing stream has unjoined work",
-    }
+    attempt = attempted(met("CUDA error: capturing stream has unjoined work", 7, "model.py"))
     (finding,) = find_blockers(*draw([launch(10)]), attempt=attempt)
     assert (finding.rule, finding.source, finding.confidence) == (
         "legacy-stream",
@@ -161,7 +140,7 @@ def test_a_failure_that_no_finding_explains_becomes_one():
 def test_a_capture_that_succeeds_does_not_clear_what_fails_silently():
     calls = [launch(10), call(COPY, 50, 60, htod(200, 70, 72, "Pinned")), launch(90)]
     calls += [call(COPY, 100, 110, dtoh(1, 112, 113, "Pinned")), call(SYNC, 111, 120), launch(130)]
-    findings = find_blockers(*draw(calls), attempt={"status": "captured"})
+    findings = find_blockers(*draw(calls), attempt=attempted(captured=True))
     assert {f.rule: f.confidence for f in findings} == {
         "stale-input": "suspected",
         "dtoh-sync": "cleared",
@@ -171,7 +150,7 @@ def test_a_capture_that_succeeds_does_not_clear_what_fails_silently():
 def test_error_900_is_tied_to_the_only_finding_it_can_mean():
     calls = [launch(10), call("cudaDeviceSynchronize", 50, 90), launch(100)]
     text = "CUDA error: operation not permitted when stream is capturing"
-    attempt = {"status": "failed", "source": "model.py:9", "error_line": text}
+    attempt = attempted(met(text, 9, "model.py"))
     (finding,) = find_blockers(*draw(calls), attempt=attempt)
     assert (finding.rule, finding.confidence, finding.source) == (
         "explicit-sync",
@@ -181,7 +160,7 @@ def test_error_900_is_tied_to_the_only_finding_it_can_mean():
 
 
 def test_an_error_that_several_findings_allow_is_not_guessed(gemma):
-    attempt = {"status": "failed", "source": "modeling_gemma3n.py:1727", "error_line": REFUSED}
+    attempt = attempted(met(REFUSED, 1727))
     findings = find_blockers(*gemma, attempt=attempt)
     assert [f.confidence for f in findings] == ["confirmed", "likely", "likely", "suspected"]
     assert "does not tell which of its findings" in findings[0].note

@@ -10,10 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from attempts import attempted, recorded_attempt, recorded_events
 from record import WITH_STACKS
 
-from launchlens.blockers import RULES, find_blockers
-from launchlens.blockers.confirm import source_lines
+from launchlens.blockers import find_blockers, rules
 from launchlens.metrics import summarize
 from launchlens.trace import find_secrets, read_stacks, read_trace
 
@@ -79,6 +79,10 @@ def recorded(name, suffix=""):
     return path
 
 
+def source_lines(finding):
+    return {f"{finding.file}:{line}" for line in finding.lines}
+
+
 def matches(finding, expected):
     return (
         finding.rule == expected["rule"]
@@ -95,7 +99,7 @@ def test_there_are_enough_programs_for_every_rule():
     assert len(clean) >= 3
     covered = {one["rule"] for e in expected.values() for one in e}
     # torch 2.11 makes a pageable copy of a strided pinned one: no program shows the slow call.
-    assert covered == {rule.id for rule in RULES} - {"slow-pinned-htod"}
+    assert covered == {rule.id for rule in rules()} - {"slow-pinned-htod"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -105,7 +109,7 @@ def test_a_program_is_well_formed(name):
     for one in found["EXPECT"]:
         assert line_of(lines, one["line_marker"])
         assert one["count_per_step"] > 0
-        assert one["rule"] in {rule.id for rule in RULES}
+        assert one["rule"] in {rule.id for rule in rules()}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -152,7 +156,7 @@ def test_its_python_stacks_give_the_source_lines(name):
         pytest.skip(NO_NAMES)
     found, lines = program(name)
     for one in found["EXPECT"]:
-        known = {line for f in findings if matches(f, one) for line in source_lines(f.source)}
+        known = {line for f in findings if matches(f, one) for line in source_lines(f)}
         assert f"{name}.py:{line_of(lines, one['line_marker'])}" in known, findings
 
 
@@ -183,10 +187,10 @@ def test_dispatch_events_give_the_source_lines(name):
         pytest.skip(NOT_RECORDED)
     expected = [e for e in found["EXPECT"] if e["rule"] in EVENTS_KNOWN]
     trace = read_trace(recorded(name))
-    events = json.loads(path.read_text())["events"][name]
+    events = recorded_events(name)
     findings = find_blockers(trace, summarize(trace).steps, dispatch_events=events)
     for one in expected:
-        known = {line for f in findings if matches(f, one) for line in source_lines(f.source)}
+        known = {line for f in findings if matches(f, one) for line in source_lines(f)}
         assert f"{name}.py:{line_of(lines, one['line_marker'])}" in known, findings
 
 
@@ -215,17 +219,16 @@ def test_a_recorded_attempt_confirms_no_more_than_what_failed(name, events_known
     path = RECORDED / "captures.json"
     if not path.exists():
         pytest.skip(NOT_RECORDED)
-    trace, truth = read_trace(recorded(name)), json.loads(path.read_text())
-    attempt = truth["captures"][name]
-    events = truth["events"][name] if events_known else None
+    trace, attempt = read_trace(recorded(name)), recorded_attempt(name)
+    events = recorded_events(name) if events_known else None
     findings = find_blockers(trace, summarize(trace).steps, attempt=attempt, dispatch_events=events)
     confirmed = [f for f in findings if f.confidence == "confirmed"]
-    if attempt["status"] == "captured":
+    if attempt.captured:
         silent = {"data_dependent_loop", "hidden_stream", "stale_pinned_input"}
         wanted = "suspected" if name in silent else "cleared"
         assert {f.confidence for f in findings} <= {wanted}
         return
-    there = expected_at(name, attempt["source"])
+    there = expected_at(name, attempt.blockers[0].source)
     of_the_trace = [f for f in confirmed if f.kinds is not None]
     assert all(any(matches(f, one) for one in there) for f in of_the_trace)
     assert of_the_trace or not events_known
@@ -246,7 +249,7 @@ def test_what_goes_wrong_silently_is_not_said_to_block():
 
 def test_what_went_wrong_silently_is_said():
     trace = read_trace(recorded("hidden_stream"))
-    (finding,) = find_blockers(trace, summarize(trace).steps, attempt={"status": "captured"})
+    (finding,) = find_blockers(trace, summarize(trace).steps, attempt=attempted(captured=True))
     assert finding.confidence == "suspected"
     assert "not in the graph" in finding.note
 
@@ -254,8 +257,7 @@ def test_what_went_wrong_silently_is_said():
 def test_a_refused_copy_is_no_proof_of_its_direction():
     """Ids go down, rows come up; torch refuses both with one text, and the first failed."""
     trace, name = read_trace(recorded("cpu_embedding")), "cpu_embedding"
-    attempt = json.loads((RECORDED / "captures.json").read_text())["captures"][name]
-    findings = find_blockers(trace, summarize(trace).steps, attempt=attempt)
+    findings = find_blockers(trace, summarize(trace).steps, attempt=recorded_attempt(name))
     assert (findings[0].rule, findings[0].confidence) == ("unknown", "confirmed")
     assert {f.confidence for f in findings[1:]} == {"likely"}
 

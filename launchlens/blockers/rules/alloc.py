@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from launchlens.blockers.hits import Hits, Rule, call_hits, without_times
 from launchlens.blockers.view import View
-from launchlens.blockers.words import by_call_name, call_title, only_at_first
+from launchlens.blockers.words import by_call_name, call_title, first_use_or_always
 from launchlens.calls import CallKind
 
 FIRST_NOTE = "Only in the first steps: warming up before the capture makes it unnecessary."
@@ -37,9 +37,7 @@ def find(view: View) -> list[Hits]:
     rows, step, elsewhere = view.rows_around(CallKind.ALLOC)
     hits = []
     for name, (row, owner) in by_call_name(view, rows[~elsewhere], step[~elsewhere]):
-        early = only_at_first(view, owner)
-        confidence, note = ("suspected", FIRST_NOTE) if early else ("likely", None)
-        hits.append(call_hits(view, row, owner, name, confidence, note))
+        hits.append(first_use_or_always(view, row, owner, name, FIRST_NOTE))
     for name, (row, owner) in by_call_name(view, rows[elsewhere], step[elsewhere]):
         kinds = f"{name} (another thread)"
         found = call_hits(view, row, owner, kinds, "suspected", ELSEWHERE_NOTE)
@@ -49,6 +47,8 @@ def find(view: View) -> list[Hits]:
 
 RULE = Rule(
     id="alloc",
+    rank=50,
+    errors=("out-of-memory", "not-permitted", "other-thread"),
     strength="high, unless warmed up in the graph's own pool",
     remedy=(
         "Warm up before capturing, keep caches and pinned buffers, and allocate outside the step; "

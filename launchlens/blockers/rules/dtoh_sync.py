@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.hits import DTOH, Hits, Rule, copy_hits, find_copies
+from launchlens.blockers.copies import DTOH, copy_hits, find_copies
+from launchlens.blockers.hits import Hits, Rule
 from launchlens.blockers.view import Mask, Rows, View, kernel_names
 from launchlens.blockers.words import copy_title
 
@@ -43,21 +44,23 @@ CONDITION_NOTE = (
 def find(view: View) -> list[Hits]:
     """Device-to-host copies the host waits for, conditions (one byte) apart from values."""
     copies = find_copies(view)
-    kind = np.array(copies.host_kind, dtype=object)
+    kind = copies.host_kind
     down = (copies.direction == DTOH) & ((copies.waits == 1) | (kind == "Pageable"))
     hits = []
     for label in sorted(set(kind[down].tolist())):
         mine = np.flatnonzero(down & (kind == label))
-        kinds = f"DtoH {str(label).lower()}"
+        memory = str(label).lower()
+        # torch refuses a copy to pageable memory before CUDA is asked.
+        errors = ("refused-copy",) if label == "Pageable" else ("not-permitted",)
         single = copies.bytes[mine] == 1
         values, conditions = mine[~single], mine[single]
         if values.size:
-            hits.append(copy_hits(view, copies, values, kinds, "likely"))
+            hits.append(copy_hits(view, copies, values, memory, "likely", errors=errors))
         masks = _follow_mask_check(view, copies.row[conditions])
         for chosen, note in ((masks, MASK_NOTE), (~masks, CONDITION_NOTE)):
             some = conditions[chosen]
             if some.size:
-                hits.append(copy_hits(view, copies, some, kinds, "suspected", note))
+                hits.append(copy_hits(view, copies, some, memory, "suspected", note, errors=errors))
     return hits
 
 
@@ -84,6 +87,11 @@ def _is_mask_check(kernels: list[str]) -> bool:
 
 RULE = Rule(
     id="dtoh-sync",
+    rank=20,
+    copies=True,
+    errors=("not-permitted", "refused-copy"),
+    operators=("dtoh", "sync"),
+    suspects=lambda event: event.kind == "dtoh",
     strength="high, unless the code looks at is_current_stream_capturing",
     remedy=(
         "Keep the decision on the GPU (torch.where), pass sizes in (output_size=…), read the "

@@ -26,17 +26,20 @@ def find(view: View) -> list[Hits]:
     """Queries during steps, the step's own thread apart from others."""
     rows, step, elsewhere = view.rows_around(CallKind.QUERY)
     hits = [
-        call_hits(view, row, owner, name, "suspected")
+        call_hits(view, row, owner, name, "suspected", direction="query")
         for name, (row, owner) in by_call_name(view, rows[~elsewhere], step[~elsewhere])
     ]
     for name, (row, owner) in by_call_name(view, rows[elsewhere], step[elsewhere]):
-        found = call_hits(view, row, owner, f"{name} (another thread)", "suspected")
+        kinds = f"{name} (another thread)"
+        found = call_hits(view, row, owner, kinds, "suspected", direction="query")
         hits.append(without_times(found))
     return hits
 
 
 RULE = Rule(
     id="event-query",
+    rank=70,
+    errors=("captured-event", "other-thread", "not-permitted"),
     strength="medium, by capture error mode",
     remedy='Capture with capture_error_mode="thread_local", or pause that thread meanwhile.',
     title=call_title("asked while the step runs: {kinds}"),

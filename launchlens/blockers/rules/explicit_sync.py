@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.hits import DTOH, Hits, Rule, call_hits, find_copies
+from launchlens.blockers.copies import DTOH, find_copies
+from launchlens.blockers.hits import Hits, Rule, call_hits
 from launchlens.blockers.view import Rows, View
 from launchlens.blockers.words import by_call_name, call_title
 from launchlens.calls import CallKind
@@ -34,14 +35,14 @@ def find(view: View) -> list[Hits]:
     between = (view.next_submission(rows, step) >= 0) & ~np.isin(rows, _explained(view))
     hits = []
     for name, chosen in by_call_name(view, rows[between], step[between]):
-        hits.append(call_hits(view, *chosen, name, "likely"))
+        hits.append(call_hits(view, *chosen, name, "likely", direction="sync"))
     return hits
 
 
 def _explained(view: View) -> Rows:
     """Synchronizes that belong to a copy another rule reports."""
     copies = find_copies(view)
-    kind = np.array(copies.host_kind, dtype=object)
+    kind = copies.host_kind
     reported = (copies.direction == DTOH) | (kind == "Pageable") | (kind == "Unknown")
     explained: Rows = copies.sync_row[reported & (copies.sync_row >= 0)]
     return explained
@@ -49,6 +50,9 @@ def _explained(view: View) -> Rows:
 
 RULE = Rule(
     id="explicit-sync",
+    rank=40,
+    errors=("not-permitted", "captured-event"),
+    suspects=lambda event: event.kind == "sync",
     strength="high",
     remedy="Remove it; order work on several streams with events instead of the host.",
     title=call_title("the host waits: {kinds}"),

@@ -17,9 +17,9 @@ References: vllm-project/vllm-omni#5107; CUDA C++ Programming Guide, "Lazy loadi
 
 from __future__ import annotations
 
-from launchlens.blockers.hits import Hits, Rule, call_hits
+from launchlens.blockers.hits import Hits, Rule
 from launchlens.blockers.view import View
-from launchlens.blockers.words import by_call_name, call_title, only_at_first
+from launchlens.blockers.words import by_call_name, call_title, first_use_or_always
 from launchlens.calls import CallKind
 
 FIRST_NOTE = "Only in the first steps: first use. Warming up before the capture cures it."
@@ -31,14 +31,14 @@ def find(view: View) -> list[Hits]:
     for kind, suffix in ((CallKind.LOAD, ""), (CallKind.TIMING, " (something times kernels)")):
         rows, step = view.rows_with(kind)
         for name, (row, owner) in by_call_name(view, rows, step):
-            early = only_at_first(view, owner)
-            confidence, note = ("suspected", FIRST_NOTE) if early else ("likely", None)
-            hits.append(call_hits(view, row, owner, name + suffix, confidence, note))
+            hits.append(first_use_or_always(view, row, owner, name + suffix, FIRST_NOTE))
     return hits
 
 
 RULE = Rule(
     id="lazy-load",
+    rank=80,
+    errors=("not-permitted", "other-thread", "captured-event"),
     strength="high at first use",
     remedy="Warm up: run the step with the same shapes before capturing.",
     title=call_title("code is loaded in the step: {kinds}"),

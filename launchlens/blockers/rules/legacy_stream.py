@@ -19,6 +19,8 @@ References: pytorch/torchtitan#3559; NVIDIA/TransformerEngine#808; pytorch/pytor
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from launchlens.blockers.hits import Hits, Rule, call_hits
@@ -29,6 +31,7 @@ from launchlens.calls import CallKind
 # The stream id CUPTI gives to the null stream of a process's first context
 # (TARGET_INFO_CUDA_CONTEXT_INFO.nullStreamId in every export seen).
 LEGACY_STREAM_ID = 7
+LEFT_OUT = "What runs on the default stream is not in the graph."
 
 
 def find(view: View) -> list[Hits]:
@@ -48,7 +51,8 @@ def _default_stream_work(view: View) -> list[Hits]:
     if not stray.size:
         return []
     stray = stray[np.argsort(row[stray], kind="stable")]
-    return [call_hits(view, row[stray], step[stray], "work on the default stream", "suspected")]
+    hits = call_hits(view, row[stray], step[stray], "work on the default stream", "suspected")
+    return [replace(hits, silent=True, on_replay=LEFT_OUT)]
 
 
 def _old_event_waits(view: View) -> list[Hits]:
@@ -72,6 +76,8 @@ def _old_event_waits(view: View) -> list[Hits]:
 
 RULE = Rule(
     id="legacy-stream",
+    rank=60,
+    errors=("empty-graph", "merge", "unmatched", "unjoined", "isolation", "implicit"),
     strength="medium",
     remedy=(
         "Launch on the current stream; fork and join side streams inside the step; wait for "

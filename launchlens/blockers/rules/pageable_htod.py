@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.hits import HTOD, Hits, Rule, copy_hits, find_copies
+from launchlens.blockers.copies import HTOD, copy_hits, find_copies
+from launchlens.blockers.hits import Hits, Rule
 from launchlens.blockers.view import View
 from launchlens.blockers.words import copy_title
 
@@ -35,21 +36,26 @@ _FINE = ("Pinned", "Managed", "Managed Static", "Device", "Device Static")
 def find(view: View) -> list[Hits]:
     """Host-to-device copies from pageable memory; from unknown memory if the host waits."""
     copies = find_copies(view)
-    kind = np.array(copies.host_kind, dtype=object)
+    kind = copies.host_kind
     up = copies.direction == HTOD
     pageable = np.flatnonzero(up & (kind == "Pageable"))
     unknown = np.flatnonzero(up & ~np.isin(kind, ("Pageable", *_FINE)) & (copies.waits == 1))
     hits = []
     if pageable.size:
-        hits.append(copy_hits(view, copies, pageable, "HtoD pageable", "likely"))
+        hits.append(copy_hits(view, copies, pageable, "pageable", "likely"))
     if unknown.size:
         note = "The trace does not tell the kind of memory; the host waited for the copy."
-        hits.append(copy_hits(view, copies, unknown, "HtoD unknown memory", "suspected", note))
+        hits.append(copy_hits(view, copies, unknown, "unknown memory", "suspected", note))
     return hits
 
 
 RULE = Rule(
     id="pageable-htod",
+    rank=10,
+    copies=True,
+    errors=("refused-copy",),
+    operators=("htod",),
+    suspects=lambda event: event.kind == "htod" and not event.pinned,
     strength="high",
     remedy=(
         "Keep the value on the GPU: a registered buffer, torch.full(…, device=…), a Python "

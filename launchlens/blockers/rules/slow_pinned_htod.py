@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.hits import HTOD, Copies, Hits, Rule, copy_hits, find_copies
+from launchlens.blockers.copies import HTOD, Copies, copy_hits, find_copies
+from launchlens.blockers.hits import Hits, Rule
 from launchlens.blockers.view import Mask, View
 from launchlens.blockers.words import copy_title
 from launchlens.calls import CallKind
@@ -35,7 +36,7 @@ def slow_pinned(view: View, copies: Copies) -> Mask:
     The yardstick is the median duration of all submissions in the steps: with few copies their
     own median says nothing. Both the ratio and the floor must be passed.
     """
-    kind = np.array(copies.host_kind, dtype=object)
+    kind = copies.host_kind
     pinned = (copies.direction == HTOD) & (kind == "Pinned")
     rows, _ = view.rows_with(CallKind.KERNEL, CallKind.GRAPH, CallKind.MEMCPY, CallKind.MEMSET)
     if not rows.size:
@@ -53,11 +54,13 @@ def find(view: View) -> list[Hits]:
     chosen = np.flatnonzero(slow_pinned(view, copies) & ~view.blocking[copies.row])
     if not chosen.size:
         return []
-    return [copy_hits(view, copies, chosen, "HtoD pinned, slow call", "suspected")]
+    return [copy_hits(view, copies, chosen, "pinned, slow call", "suspected")]
 
 
 RULE = Rule(
     id="slow-pinned-htod",
+    rank=30,
+    copies=True,
     strength="medium: it holds up the host and may be capturable",
     remedy="Copy contiguous memory: row by row, or from a buffer laid out as it is copied.",
     title=copy_title,

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.blockers.hits import HTOD, Hits, Rule, copy_hits, find_copies
+from launchlens.blockers.copies import HTOD, copy_hits, find_copies
+from launchlens.blockers.hits import Hits, Rule
 from launchlens.blockers.rules.slow_pinned_htod import slow_pinned
 from launchlens.blockers.view import View
 from launchlens.blockers.words import copy_title
@@ -33,16 +34,18 @@ NOTE = (
 def find(view: View) -> list[Hits]:
     """Pinned host-to-device copies, but for those that `slow-pinned-htod` reports."""
     copies = find_copies(view)
-    kind = np.array(copies.host_kind, dtype=object)
+    kind = copies.host_kind
     pinned = (copies.direction == HTOD) & (kind == "Pinned") & (copies.waits == 0)
     chosen = np.flatnonzero(pinned & ~slow_pinned(view, copies))
     if not chosen.size:
         return []
-    return [copy_hits(view, copies, chosen, "HtoD pinned", "suspected", NOTE)]
+    return [copy_hits(view, copies, chosen, "pinned", "suspected", NOTE)]
 
 
 RULE = Rule(
     id="stale-input",
+    rank=100,
+    silent=True,
     strength="silent: old data after capture",
     remedy="Copy inputs into static GPU buffers before each replay, outside the captured step.",
     title=copy_title,

@@ -70,11 +70,8 @@ def _compare(view: View, members: list[int]) -> list[Hits]:
     )
     none = np.full(step.size, -1, np.int64)
     zero = np.zeros(step.size, np.int64)
-    return [
-        Hits(
-            "kernel sequence differs", step, row, zero, none, none, "suspected", note, counted=False
-        )
-    ]
+    what = "kernel sequence differs"
+    return [Hits(what, step, row, zero, none, none, "suspected", note, timed=False)]
 
 
 def _sequence(view: View, step: int) -> Rows:
@@ -101,6 +98,9 @@ def _title(hits: Hits, _size: int | None) -> str:
 
 RULE = Rule(
     id="unstable-sequence",
+    rank=90,
+    silent=True,
+    whole_step=True,
     strength="data-dependent control flow",
     remedy=(
         "Static shapes and masks instead of loops over data; leave that part out of the graph "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,8 +139,9 @@ def findings_with(loaded: Loaded, tried: Tried) -> tuple[Finding, ...]:
     """Findings of a trace with source lines from the attempt's operators, confirmed by it."""
     from launchlens.blockers import find_blockers
 
-    attempt = None if tried.attempt is None else asdict(tried.attempt)
-    events = [asdict(event) for event in tried.events]
     return find_blockers(
-        loaded.trace, loaded.analysis.steps, dispatch_events=events, attempt=attempt
+        loaded.trace,
+        loaded.analysis.steps,
+        dispatch_events=tried.events,
+        attempt=tried.attempt,
     )

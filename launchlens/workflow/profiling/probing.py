@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -150,7 +150,7 @@ def _operators(tried: Tried) -> tuple[Finding, ...]:
     """Operators of the step that would copy or wait, grouped by line: suspects without a trace."""
     from launchlens.blockers.events import find_in_events
 
-    return find_in_events([asdict(event) for event in tried.events])
+    return find_in_events(tried.events)
 
 
 def _effect(
