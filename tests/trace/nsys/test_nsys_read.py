@@ -14,6 +14,7 @@ import zstandard
 from build_trace import NSYS, TraceBuilder
 
 from launchlens.metrics import summarize
+from launchlens.records.columns import CopyDirection
 from launchlens.trace import read_trace, trace_label
 
 VERSIONS = tuple(NSYS)
@@ -172,6 +173,35 @@ def test_files_of_any_name(tmp_path, name):
     analysis = summarize(read_trace(drawn().write(path)))
     assert analysis.steps[0].kernels == 3
     analysis.trace.label.encode()  # whatever the bytes were, the label can be printed
+
+
+@pytest.mark.parametrize(
+    ("number", "direction"),
+    [
+        (1, CopyDirection.HTOD),
+        (2, CopyDirection.DTOH),
+        (8, CopyDirection.DTOD),
+        (9, CopyDirection.HTOH),
+        (10, CopyDirection.PTOP),
+        (3, CopyDirection.OTHER),  # host to array
+    ],
+)
+def test_copies_have_a_direction_and_memsets_none(tmp_path, number, direction):
+    """Numbers of CUpti_ActivityMemcpyKind (cupti_activity.h)."""
+    trace = TraceBuilder()
+    trace.copy(16, 18, gpu=(45, 50), copy_kind=number)
+    trace.memset(20, 22, gpu=(55, 60))
+    copies = read_trace(trace.write(tmp_path / "t.sqlite")).copies
+    assert copies.direction.tolist() == [direction, CopyDirection.NONE]
+
+
+def test_devices_know_their_default_streams(tmp_path):
+    trace = drawn()
+    trace.contexts = [(1, 0, 1)]
+    (device,) = read_trace(trace.write(tmp_path / "t.sqlite")).devices
+    assert device.default_streams == (7,)
+    trace = drawn(drop_tables=("TARGET_INFO_CUDA_CONTEXT_INFO",))
+    assert read_trace(trace.write(tmp_path / "u.sqlite")).devices[0].default_streams == ()
 
 
 def test_records_are_plain_values(tmp_path):

@@ -12,7 +12,7 @@ from launchlens.metrics import summarize
 from launchlens.trace import find_secrets, read_trace, scrub_trace
 from launchlens.trace.formats.nsys.private import strip_folders
 
-TRACES = Path(__file__).parents[2] / "traces"
+TRACES = Path(__file__).parents[3] / "traces"
 SECRET = "wandering-otter-31"
 HOME = "/".join(["", "home", "ada"])
 PAYLOAD = b"\x01\0" + f"{HOME}/secret-project/model.py".encode() + b"\0\x0c\0"

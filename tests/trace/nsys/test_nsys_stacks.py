@@ -19,7 +19,7 @@ from launchlens.trace.formats.nsys.frames import decode_frames
 from launchlens.trace.formats.nsys.layouts import EntryRow, Layouts, SchemaRow, read_layouts
 from launchlens.trace.formats.nsys.payload import decode_payload, survey_payload
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED = Path(__file__).parents[2] / "blockers" / "recorded"
 DOMAIN, FRAME, STACK, STATE = 3, 1 << 24, (1 << 32) + 5, (1 << 32) + 4
 INT32, UINT32, UINT64, CSTRING, HANDLE = 15, 16, 18, 75, 80
 FIXED, ZERO_ENDED, LENGTH_INDEX = 1 << 4, 2 << 4, 3 << 4
