@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 from launchlens.errors import LaunchlensError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from launchlens.records.comparison import Cell, Comparison
     from launchlens.records.figures import Analysis, Group
     from launchlens.records.measured import VariantFacts
@@ -81,15 +83,13 @@ def read(shape: Any, text: str | bytes) -> Any:
     """
     from pydantic import ValidationError
 
-    from launchlens.records.figures import Analysis
-
     try:
         return upgrade(adapter(shape).validate_json(text))
-    except ValidationError:
-        document = json.loads(text) if shape is Analysis else None
-        if not isinstance(document, dict) or not _fill_steps(document):
+    except ValidationError as error:
+        missing = [e["loc"] for e in error.errors(include_url=False) if e["type"] == "missing"]
+        if not missing:
             raise
-    return upgrade(adapter(shape).validate_python(document))
+    return upgrade(adapter(shape).validate_python(_with_unknown(json.loads(text), missing)))
 
 
 def schema(kind: str) -> dict[str, Any]:
@@ -161,16 +161,17 @@ def _upgrade_facts(facts: VariantFacts) -> VariantFacts:
     return replace(facts, commit=commit, dirty=bool(changed))
 
 
-def _fill_steps(document: dict[str, Any]) -> bool:
-    """Makes metrics newer than an analysis unknown in its steps; False where none is missing."""
-    from launchlens.catalogue import step_metrics
+def _with_unknown(document: Any, missing: Iterable[tuple[int | str, ...]]) -> Any:
+    """The document with metrics that it lacks unknown: they are newer than it is."""
+    from launchlens.catalogue import by_name
 
-    steps = document.get("steps")
-    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-        return False
-    unknown = {metric.name.partition(".")[0]: None for metric in step_metrics()}
-    document["steps"] = filled = [unknown | step for step in steps]
-    return bool(filled != steps)
+    for *way, name in missing:
+        if name in by_name():
+            place = document
+            for key in way:
+                place = place[key]
+            place[name] = None
+    return document
 
 
 def _upgrade_analysis(analysis: Analysis) -> Analysis:

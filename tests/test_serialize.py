@@ -275,3 +275,26 @@ def test_failed_variants_of_old_comparisons_say_so_in_fields():
     facts = read.candidates[0].facts
     assert (facts.commit, facts.dirty) == ("0f3c" * 10, True)
     assert facts.shortened == "Shortened to 4 of 28 layers."
+
+
+def test_a_metric_newer_than_a_report_is_unknown_in_it():
+    document = json.loads(to_json(summarize(read_trace(TRACES / sorted(EXPECTED)[0]))))
+    for step in document["steps"]:
+        del step["launch_cost_ns"]
+    made = from_json(json.dumps(document), named="x.json")
+    assert {step.launch_cost_ns for step in made.steps} == {None}
+    assert [step.launches for step in made.steps] == [s["launches"] for s in document["steps"]]
+    del document["steps"][0]["range"]  # which is no metric
+    with pytest.raises(LaunchlensError, match=r"damaged at steps\.0\.range: "):
+        from_json(json.dumps(document), named="x.json")
+
+
+def test_a_metric_of_requests_newer_than_a_comparison_is_unknown_in_it(made):
+    document = json.loads(to_json(made["comparison"]))
+    for side in (document["baseline"], *document["candidates"]):
+        for load in side["facts"]["requests"]:
+            del load["itl_ns"]
+    read = from_json(json.dumps(document), named="x.json")
+    loads = [load for side in read.sides for load in side.facts.requests]
+    assert loads
+    assert {load.itl_ns for load in loads} == {None}
