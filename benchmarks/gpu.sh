@@ -60,16 +60,16 @@ run_part() {
     gemma3n-altup) timed gemma3n-altup 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_altup.py ;;
     gemma3n-both) timed gemma3n-both 390 "$python" -m launchlens blockers --model gemma-3n-E4B-it --patch $examples/gemma3n_both.py ;;
     record-qwen3)
-      profile_of record-qwen3 580 --model qwen3-0.6b --rounds 3 $(variants eager cudagraph breakable \
+      profile_of record-qwen3 900 --model qwen3-0.6b --rounds 2 $(variants eager cudagraph breakable \
         piecewise compile compile-cudagraph compile-cudagraphs-backend)
       answers record-qwen3 qwen3_all ;;
     record-gemma3n)
-      timed record-gemma3n 580 "$python" -m launchlens blockers --model gemma-3n-E4B-it --rounds 5 \
+      timed record-gemma3n 580 "$python" -m launchlens blockers --model gemma-3n-E4B-it --rounds 3 \
         --patch $examples/gemma3n_both.py
       answers record-gemma3n gemma3n_both ;;
     *) echo "no part $1" ;;
   esac
-  case $1 in gemma* | qwen*) pack "$1" ;; esac
+  case $1 in gemma* | qwen* | record*) pack "$1" ;; esac
 }
 
 # A part with a + behind it runs beside the next ones. Who measures is alone on the GPU, but the
