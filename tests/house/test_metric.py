@@ -17,7 +17,10 @@ CAPTURED = ROOT / "traces/gemma-4-e4b-cudagraph.node.nsys2025.3.sqlite.xz"
 BYTES = 4
 """Bytes of the copies in each eager step, as SQL sums them over MEMCPY joined to RUNTIME."""
 
-FIELD = '''    copied_bytes: Annotated[int | None, Metric("bytes copied", "bytes", "less", "headline")]
+FIELD = '''
+    copied_bytes: Annotated[
+        int | None, Metric("bytes copied", "bytes", "less", "headline")
+    ]
     """Bytes moved by the copies that the step owns."""
 '''
 FUNCTION = '''
