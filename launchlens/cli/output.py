@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -117,3 +118,8 @@ def _is_trace(path: Path) -> bool:
     from launchlens.trace import is_trace
 
     return path.is_file() and is_trace(path)
+
+
+def own_command() -> str:
+    """The command line as a reader can repeat it."""
+    return shlex.join(["launchlens", *sys.argv[1:]])

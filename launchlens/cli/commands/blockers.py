@@ -33,7 +33,14 @@ from launchlens.cli.options import (
     WeightsOption,
     WholeOption,
 )
-from launchlens.cli.output import check_output, end_if_broken, terminal_width, wants_color, write
+from launchlens.cli.output import (
+    check_output,
+    end_if_broken,
+    own_command,
+    terminal_width,
+    wants_color,
+    write,
+)
 from launchlens.errors import UsageError
 from launchlens.workflow.load import Choices
 
@@ -125,6 +132,7 @@ def blockers(
             stacks=False,
             timeout_s=timeout,
             rounds=rounds,
+            command=own_command(),
         )
         if rounds > 1 and plan.device == "cpu":
             raise UsageError("--rounds times steps, which blockers does on a GPU only.")

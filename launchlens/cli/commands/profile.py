@@ -30,7 +30,7 @@ from launchlens.cli.options import (
     Weights,
     WeightsOption,
 )
-from launchlens.cli.output import check_output, end_if_broken, write
+from launchlens.cli.output import check_output, end_if_broken, own_command, write
 from launchlens.errors import UsageError
 from launchlens.harness.variants import default_names, list_variants
 
@@ -150,6 +150,7 @@ def profile(
         stacks=stacks,
         timeout_s=timeout,
         rounds=rounds,
+        command=own_command(),
     )
     if len(plan.variants) == 1:
         require_values(conditions)

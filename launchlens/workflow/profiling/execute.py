@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -243,7 +241,7 @@ class Execution:
 
     def _facts(self, spec: HarnessSpec, result: TimeResult | TraceResult | None) -> VariantFacts:
         """Facts of a variant; what its child told of the machine is kept with the run."""
-        facts = facts_of(spec, result, command=own_command(), versions=self._versions)
+        facts = facts_of(spec, result, command=self._plan.command, versions=self._versions)
         if result is not None:
             known = result.environment.versions if result.environment else {}
             digest = {"config_digest": result.model.config_digest} if result.model else {}
@@ -266,11 +264,6 @@ def take_turns(timed: Sequence[tuple[Execution, Outcome]], rounds: int) -> None:
         for execution, outcome in timed:
             if outcome.facts.untraced:
                 execution.time_again(outcome, turn)
-
-
-def own_command() -> str:
-    """The command line as a reader can repeat it; the children's are in the run folder."""
-    return shlex.join(["launchlens", *sys.argv[1:]])
 
 
 def _crash(said: str, hint: str | None, log: Path) -> Failure:

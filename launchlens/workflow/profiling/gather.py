@@ -24,7 +24,7 @@ def facts_of(
     spec: HarnessSpec,
     result: TimeResult | TraceResult | None,
     *,
-    command: str,
+    command: str | None,
     versions: Mapping[str, str],
 ) -> VariantFacts:
     """What a variant's child found out; what was asked of it, where it left no answer."""

@@ -38,6 +38,7 @@ class Plan:
         stacks: record call stacks of synchronizing calls.
         timeout_s: limit for each child.
         rounds: processes in which each variant is timed, in turn with the others.
+        command: how a reader can repeat the run; the children's commands are in its folder.
         suffix: added to variants' names in the run ("-patched"), so that files stay apart.
     """
 
@@ -50,6 +51,7 @@ class Plan:
     stacks: bool = False
     timeout_s: float = 900.0
     rounds: int = 1
+    command: str | None = None
     suffix: str = ""
 
     def time_spec(self, variant: str, results: Path, turn: int = 1) -> HarnessSpec:
@@ -134,6 +136,7 @@ def make_plan(
     stacks: bool,
     timeout_s: float,
     rounds: int = 1,
+    command: str | None = None,
 ) -> Plan:
     """Check what the user asked for before anything heavy starts.
 
@@ -147,6 +150,7 @@ def make_plan(
         stacks: record call stacks of synchronizing calls.
         timeout_s: limit for each child.
         rounds: processes in which each variant is timed.
+        command: how a reader can repeat the run.
 
     Raises:
         UsageError: an unknown variant; too few steps.
@@ -167,7 +171,16 @@ def make_plan(
     where = choose_device(device)
     chosen = tuple(dict.fromkeys(variants or default_names(gpu=where == "cuda")))
     return Plan(
-        spec, chosen, trace_steps, graph_trace, where, tuple(nsys_args), stacks, timeout_s, rounds
+        spec,
+        chosen,
+        trace_steps,
+        graph_trace,
+        where,
+        tuple(nsys_args),
+        stacks,
+        timeout_s,
+        rounds,
+        command,
     )
 
 

@@ -13,7 +13,7 @@ from launchlens.errors import HarnessError, LaunchlensError
 from launchlens.harness.variants.cudagraph import CudaGraph
 from launchlens.harness.variants.eager import Eager
 from launchlens.records.blocking import BlockerReport, PatchEffect
-from launchlens.workflow.profiling.blocking import Tried, attempt_record, findings_with, try_capture
+from launchlens.workflow.profiling.blocking import attempt_record, findings_with, try_capture
 from launchlens.workflow.profiling.execute import Execution, take_turns
 from launchlens.workflow.profiling.gather import equivalence_of
 from launchlens.workflow.profiling.outcome import Outcome
@@ -50,6 +50,7 @@ def probe_model(
         HarnessError: the model cannot be built or run.
     """
     from launchlens.capture import find_nsys
+    from launchlens.serialize import to_json
     from launchlens.store import create_run, runs_root
     from launchlens.workflow.profiling.run import describe_environment, telling_where
 
@@ -96,7 +97,7 @@ def probe_model(
                 patched=patched,
                 effect=_effect(patch, report, patched, outcomes, run),
             )
-        (run.folder / "blockers.json").write_text(_as_json(report), "utf-8")
+        (run.folder / "blockers.json").write_text(to_json(report), "utf-8")
     sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
     return report
 
@@ -115,12 +116,14 @@ def _probe(
     Without a GPU there is nothing to trace and to capture: the step's operators are listed.
     """
     if plan.device == "cpu":
+        from launchlens.blockers.events import find_in_events
+
         tried = try_capture(plan, run, progress)
         note = (
             "without a GPU nothing was captured and no copy was traced: these are operators of "
             "one step that would copy or wait."
         )
-        found = _operators(tried)
+        found = find_in_events(tried.events)
         notes = tuple(dict.fromkeys((*tried.notes, note)))
         label = model_label(plan.spec.model, tried.shortened) + plan.suffix
         return BlockerReport(_SCHEMA, label, ("prefill",), 1, None, found, notes=notes), None
@@ -144,13 +147,6 @@ def _probe(
         _SCHEMA, label, phases, steps, analysis.trace, found, attempt=attempt, notes=notes
     )
     return report, outcome
-
-
-def _operators(tried: Tried) -> tuple[Finding, ...]:
-    """Operators of the step that would copy or wait, grouped by line: suspects without a trace."""
-    from launchlens.blockers.events import find_in_events
-
-    return find_in_events(tried.events)
 
 
 def _effect(
@@ -202,9 +198,3 @@ def find_gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Find
         if kept < f.count_per_step:
             gone[id(f)] = replace(f, count_per_step=f.count_per_step - kept)
     return tuple(gone[id(f)] for f in before if id(f) in gone)
-
-
-def _as_json(report: BlockerReport) -> str:
-    from launchlens.serialize import to_json
-
-    return to_json(report)
