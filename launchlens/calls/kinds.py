@@ -30,6 +30,11 @@ class CallKind(IntEnum):
     BEGIN_CAPTURE = 13
     END_CAPTURE = 14
 
+    @classmethod
+    def named(cls, name: str) -> CallKind:
+        """The kind that the catalogue calls so ("kernel")."""
+        return cls[name.upper()]
+
 
 _SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
 # The first pattern that matches a base name decides.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 from launchlens.records.figures import BoundBy, Gaps
 
 GPU_BOUND_IDLE_BELOW = 0.20
@@ -27,9 +29,7 @@ def what_bounds(idle: float | None, gaps: Gaps | None, *, at_least: bool = False
         return None
     if idle < GPU_BOUND_IDLE_BELOW:
         return None if at_least else "gpu-bound"
-    total = (
-        gaps.lead_in + gaps.host + gaps.launch + gaps.sync + gaps.device + gaps.tail + gaps.unlinked
-    )
+    total = sum(astuple(gaps))
     if gaps.sync >= DOMINANT_SHARE * total:
         return "sync-bound"
     if gaps.lead_in + gaps.host + gaps.launch >= DOMINANT_SHARE * total:

@@ -19,7 +19,7 @@ GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
 """Classes of gap length: below 2, 2-5, 5-10, 10-50, 50-500 µs, longer."""
 
 _CHUNK = 400_000
-_KIND_NAMES = {
+OP_NAMES = {
     OpKind.MEMCPY: "[memcpy]",
     OpKind.MEMSET: "[memset]",
     OpKind.GRAPH: "[CUDA graph]",
@@ -103,7 +103,7 @@ def gap_followers(
     """
     gaps = measured.device_time.gaps
     picked = np.flatnonzero(chosen & (gaps.kind != GapKind.LEAD_IN))
-    labels = [*trace.strings, *_KIND_NAMES.values()]
+    labels = [*trace.strings, *OP_NAMES.values()]
     # A group's rows share one device; a gap follows what ran on its GPU.
     gpu = trace.devices[int(measured.owned.device[rows[0]])].gpu if picked.size else 0
     count, idle, ran = (np.zeros(len(labels), np.int64) for _ in range(3))
@@ -139,8 +139,8 @@ def _pieces(slices: Slices) -> Iterator[slice | IntColumn]:
 
 
 def _name_codes(trace: Trace, ops: IdColumn) -> IntColumn:
-    """Index of each operation's name among the kernels' names and `_KIND_NAMES`."""
-    of_kind = np.array([0, *(len(trace.strings) + i for i in range(len(_KIND_NAMES)))])
+    """Index of each operation's name among the kernels' names and `OP_NAMES`."""
+    of_kind = np.array([0, *(len(trace.strings) + i for i in range(len(OP_NAMES)))])
     kind = trace.ops.kind[ops]
     code = np.where(kind == OpKind.KERNEL, trace.ops.name[ops], of_kind[kind])
     return np.maximum(code, 0).astype(np.int64)

@@ -27,6 +27,11 @@ class GapKind(IntEnum):
     DEVICE = 3
     WAITING = 4
 
+    @property
+    def cause(self) -> str:
+        """The cause, as `Gaps` names it, that a gap of this kind has as a whole."""
+        return self.name.lower()
+
 
 @dataclass(frozen=True, slots=True)
 class GapTable:
@@ -64,13 +69,9 @@ class GapTable:
             return np.bincount(self.row, values, rows).astype(np.int64)
 
         whole = {
-            name: summed(np.where(self.kind == kind, self.length_ns, 0))
-            for name, kind in (
-                ("lead_in", GapKind.LEAD_IN),
-                ("device", GapKind.DEVICE),
-                ("tail", GapKind.TAIL),
-                ("unlinked", GapKind.UNLINKED),
-            )
+            kind.cause: summed(np.where(self.kind == kind, self.length_ns, 0))
+            for kind in GapKind
+            if kind is not GapKind.WAITING
         }
         return whole | {
             "host": summed(self.host_ns),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from launchlens.calls import CallKind, base_name
 from launchlens.intervals import Cover, uncovered_pieces
+from launchlens.metrics.breakdown import OP_NAMES
 from launchlens.metrics.idle import BlockingCovers, GapKind
 from launchlens.metrics.measure import Measured
 from launchlens.records.columns import IntColumn, OpKind, Trace
@@ -20,25 +21,12 @@ MOST_SUBMISSIONS = 60_000
 """A step with more submissions than this is not drawn: no page holds it (--whole on a long run)."""
 
 _MODULE = "module:"
-_OP_KINDS = {
-    OpKind.KERNEL: "kernel",
-    OpKind.MEMCPY: "memcpy",
-    OpKind.MEMSET: "memset",
-    OpKind.GRAPH: "graph",
-}
-_OP_NAMES = {OpKind.MEMCPY: "[memcpy]", OpKind.MEMSET: "[memset]", OpKind.GRAPH: "[CUDA graph]"}
 _CALL_KINDS = {
     CallKind.KERNEL: "launch",
     CallKind.GRAPH: "launch",
     CallKind.MEMCPY: "memcpy",
     CallKind.MEMSET: "memcpy",
     CallKind.SYNC: "sync",
-}
-_WHOLE_GAPS = {
-    GapKind.LEAD_IN: "lead_in",
-    GapKind.TAIL: "tail",
-    GapKind.UNLINKED: "unlinked",
-    GapKind.DEVICE: "device",
 }
 
 Rows = npt.NDArray[np.intp]
@@ -174,7 +162,7 @@ def _stream_lanes(trace: Trace, window: _Window) -> list[Lane]:
     keys = np.stack([ops.process[rows], ops.stream_id[rows]], axis=1)
     for process, stream in np.unique(keys, axis=0).tolist():
         mine = rows[(keys[:, 0] == process) & (keys[:, 1] == stream)]
-        kinds = [_OP_KINDS[OpKind(kind)] for kind in ops.kind[mine].tolist()]
+        kinds = [OpKind(kind).name.lower() for kind in ops.kind[mine].tolist()]
         names = op_names(trace, mine)
         title = f"GPU {shown.device_id}, stream {stream}"
         if processes.size > 1:
@@ -188,7 +176,7 @@ def op_names(trace: Trace, rows: IntColumn | Rows) -> list[str]:
     """Names of GPU operations: kernels by their own, others by what they are."""
     kinds, codes = trace.ops.kind[rows].tolist(), trace.ops.name[rows].tolist()
     return [
-        _OP_NAMES.get(OpKind(kind)) or (trace.strings[code] if code >= 0 else "[kernel]")
+        OP_NAMES.get(OpKind(kind)) or (trace.strings[code] if code >= 0 else "[kernel]")
         for kind, code in zip(kinds, codes, strict=True)
     ]
 
@@ -199,9 +187,9 @@ def _gap_lane(trace: Trace, measured: Measured, window: _Window) -> Lane:
     position = int(np.searchsorted(measured.windowed, window.row))
     rows = np.flatnonzero(gaps.row == position)
     pieces: list[tuple[str, IntColumn, IntColumn, IntColumn]] = []
-    for kind, cause in _WHOLE_GAPS.items():
+    for kind in (k for k in GapKind if k is not GapKind.WAITING):
         here = rows[gaps.kind[rows] == kind]
-        pieces.append((cause, gaps.start_ns[here], gaps.end_ns[here], gaps.next_op[here]))
+        pieces.append((kind.cause, gaps.start_ns[here], gaps.end_ns[here], gaps.next_op[here]))
     waiting = rows[gaps.kind[rows] == GapKind.WAITING]
     blocked = BlockingCovers(trace, measured.calls).of(window.thread)
     pieces += _waiting_pieces(

@@ -2,7 +2,7 @@
 
 A function of this folder that is marked with `figure` computes one column: a value for each row (a
 step on a device), None where it is unknown. A new metric of a step is its field in `Step` and one
-such function.
+such function; one that counts calls of some kinds is its field alone (`Metric.calls`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,14 @@ Compute = Callable[["Measurement"], Column]
 _FIGURES: dict[str, Compute] = {}
 
 
-def figure(compute: Compute) -> Compute:
-    """Register what computes the field of `Step` that has the function's name."""
-    _FIGURES[compute.__name__] = compute
+def register(name: str, compute: Compute) -> None:
+    """Register what computes a field of `Step`."""
+    _FIGURES[name] = compute
+
+
+def figure(compute: Callable[[Measurement], Column]) -> Callable[[Measurement], Column]:
+    """Mark a function as what computes the field of `Step` that has its name."""
+    register(compute.__name__, compute)
     return compute
 
 

@@ -2,66 +2,29 @@
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
 
 from launchlens.calls import CallKind
-from launchlens.metrics.figures import Column, figure
+from launchlens.catalogue import step_metrics
+from launchlens.metrics.figures import Column, figure, register
 from launchlens.metrics.measurement import Measurement
 
 
-@figure
-def launches(m: Measurement) -> Column:
-    """Kernel launches and graph launches."""
-    return m.host(m.kernel_launches + m.graph_launches)
+def _counted(m: Measurement, kinds: tuple[CallKind, ...]) -> Column:
+    """Calls of some kinds that were not captured."""
+    return m.host(m.count(m.of_kind(*kinds)))
 
 
-@figure
-def kernel_launches(m: Measurement) -> Column:
-    """Kernel launch calls that were not captured."""
-    return m.host(m.kernel_launches)
-
-
-@figure
-def graph_launches(m: Measurement) -> Column:
-    """Graph launch calls that were not captured."""
-    return m.host(m.graph_launches)
+# A metric whose entry names kinds of call is the number of these calls.
+for metric in step_metrics():
+    if metric.calls:
+        register(metric.name, partial(_counted, kinds=tuple(map(CallKind.named, metric.calls))))
 
 
 @figure
 def hidden_graph_launches(m: Measurement) -> Column:
     """Graph launches that have neither node rows nor a whole-graph row."""
     return m.host(m.hidden)
-
-
-@figure
-def memcpy_calls(m: Measurement) -> Column:
-    """Calls that copy."""
-    return m.host(m.count(m.of_kind(CallKind.MEMCPY)))
-
-
-@figure
-def memset_calls(m: Measurement) -> Column:
-    """Calls that set memory."""
-    return m.host(m.count(m.of_kind(CallKind.MEMSET)))
-
-
-@figure
-def submissions(m: Measurement) -> Column:
-    """Launches, copies and memsets."""
-    kinds = (CallKind.KERNEL, CallKind.GRAPH, CallKind.MEMCPY, CallKind.MEMSET)
-    return m.host(m.count(m.of_kind(*kinds)))
-
-
-@figure
-def sync_calls(m: Measurement) -> Column:
-    """Synchronize calls, captured or not."""
-    return m.host(m.count(m.calls.kind == CallKind.SYNC))
-
-
-@figure
-def alloc_calls(m: Measurement) -> Column:
-    """Calls that allocate, free, register or map memory."""
-    return m.host(m.count(np.isin(m.calls.kind, (CallKind.ALLOC, CallKind.STREAM_ALLOC))))
 
 
 @figure
