@@ -41,6 +41,12 @@ def step_metrics() -> tuple[Metric, ...]:
     return tuple(m for m in metrics() if m.owner == "step")
 
 
+def tiles() -> list[Metric]:
+    """The key figures that a page shows large, the first one first."""
+    chosen = [(m.tile, m) for m in metrics() if m.tile is not None]
+    return [metric for _, metric in sorted(chosen, key=lambda one: one[0])]
+
+
 def gap_causes() -> dict[str, Metric]:
     """The causes of gaps, by name."""
     start = f"{GAPS}."

@@ -103,7 +103,7 @@ def launchlens_budget(request: pytest.FixtureRequest) -> BudgetChecker:
 
 
 def _describe(budget: Budget, trace: str | Path, broken: Sequence[LimitResult]) -> str:
-    from launchlens.render.gates import describe_gate
+    from launchlens.report.limits import describe_limit
 
     lines = [f"{trace} breaks {len(broken)} limit(s) of {budget.file}:"]
-    return "\n".join([*lines, *(f"  {describe_gate(result)}" for result in broken)])
+    return "\n".join([*lines, *(f"  {describe_limit(result)}" for result in broken)])

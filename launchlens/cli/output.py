@@ -51,11 +51,11 @@ def write(text: str, output: Path | None) -> None:
 
 def end_if_broken(results: Sequence[LimitResult]) -> None:
     """Say on standard error which limits are broken, and exit with 3 if any is."""
-    from launchlens.render.gates import describe_gate
+    from launchlens.report.limits import describe_limit
 
     broken = [result for result in results if not result.passed]
     for result in broken:
-        sys.stderr.write(f"{describe_gate(result)}\n")
+        sys.stderr.write(f"{describe_limit(result)}\n")
     if broken:
         raise typer.Exit(EXIT_THRESHOLD)
 

@@ -23,25 +23,15 @@ def render_report(
     verbose: bool,
 ) -> str:
     """The comparison as text in one of the formats."""
-    if report_format is Format.json:
-        from launchlens.serialize import to_json
+    from launchlens.render import write
+    from launchlens.report.comparison import comparison_document
+    from launchlens.workflow.timelines import timelines_of_sides
 
-        return to_json(comparison)
-    if report_format is Format.markdown:
-        from launchlens.render.markdown import render_comparison_markdown
-
-        return render_comparison_markdown(comparison)
-    if report_format is Format.csv:
-        from launchlens.render.feeds import render_comparison_csv
-
-        return render_comparison_csv(comparison)
-    if report_format is Format.html:
-        from launchlens.render.html import render_comparison_html
-        from launchlens.workflow.timelines import timelines_of_sides
-
-        return render_comparison_html(comparison, timelines_of_sides(comparison, sides))
-    from launchlens.render.terminal import render_comparison
-
-    return render_comparison(
-        comparison, verbose=verbose, width=terminal_width(), color=wants_color(output)
+    drawn = timelines_of_sides(comparison, sides) if report_format is Format.html else ()
+    return write(
+        comparison_document(comparison, drawn),
+        report_format.value,
+        verbose=verbose,
+        width=terminal_width(),
+        color=wants_color(output),
     )

@@ -190,7 +190,13 @@ class Step:
     launches: Annotated[
         int | None,
         Metric(
-            "launches per step", "count", "less", "headline", always=True, calls=("kernel", "graph")
+            "launches per step",
+            "count",
+            "less",
+            "headline",
+            always=True,
+            calls=("kernel", "graph"),
+            tile=0,
         ),
     ]
     """Kernel launches + graph launches."""
@@ -216,7 +222,7 @@ class Step:
     ]
     """Launches + memcpy calls + memset calls."""
     sync_calls: Annotated[
-        int | None, Metric("sync calls", "count", "less", "headline", calls=("sync",))
+        int | None, Metric("sync calls", "count", "less", "headline", calls=("sync",), tile=5)
     ]
     """Synchronize calls."""
     alloc_calls: Annotated[
@@ -236,7 +242,8 @@ class Step:
     graph_spans: Annotated[int | None, Metric("graph spans", "count")]
     """Whole-graph rows."""
     window_ns: Annotated[
-        int | None, Metric("step, traced", "ns", "less", "headline", always=True, timed=True)
+        int | None,
+        Metric("step, traced", "ns", "less", "headline", always=True, timed=True, tile=3),
     ]
     """Range start to the later of range end and last own operation's end."""
     idle: Annotated[
@@ -252,6 +259,7 @@ class Step:
             of_window=True,
             caution="node-level tracing lengthens graphs, so captured sides idle less than shown",
             caution_in="node",
+            tile=1,
         ),
     ]
     """1 − busy_ns / window_ns."""

@@ -121,7 +121,15 @@ class SideFigures:
 
     untraced_ns: Annotated[
         int | None,
-        Metric("step, untraced", "ns", "less", "headline", after="graph_spans", untraced=True),
+        Metric(
+            "step, untraced",
+            "ns",
+            "less",
+            "headline",
+            after="graph_spans",
+            untraced=True,
+            tile=2,
+        ),
     ]
     """Wall time of a step with no profiler attached."""
     inflation: Annotated[
@@ -143,6 +151,7 @@ class SideFigures:
             adds_up=False,
             untraced=True,
             of_window=True,
+            tile=4,
         ),
     ]
     """1 − busy_ns / untraced wall: device time barely suffers from tracing, wall time does."""

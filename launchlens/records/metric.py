@@ -35,6 +35,7 @@ class Metric:
         after: the metric behind which it stands in reports, where its field does not say so.
         cause: words behind "waits" for a gap cause that sentences name.
         legend: words that explain a gap cause beside its colour.
+        tile: its place among the key figures that a page shows large; None: not one of them.
         name: filled in from the field by `launchlens.catalogue`, as are the following.
         owner: what has the figure: a step, a side of a comparison, or a load of requests.
     """
@@ -55,6 +56,7 @@ class Metric:
     after: str | None = None
     cause: str | None = None
     legend: str = ""
+    tile: int | None = None
     name: str = ""
     owner: Owner = "step"
 

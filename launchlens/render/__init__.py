@@ -1,1 +1,49 @@
-"""Renderers: a record in, text out. None computes a figure; each is imported when it is needed."""
+"""Formats write a `Document` (launchlens.report.document): they lay out, and compute nothing.
+
+A format is a file of ``formats/`` with a ``FORMAT``. Nothing else lists them: the values of
+``--format`` follow.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from launchlens.render.writer import Format
+    from launchlens.report.document import Document
+
+
+@cache
+def all_formats() -> tuple[Format, ...]:
+    """All formats, in the order in which they are offered; imports nothing heavy."""
+    from launchlens.render import formats
+
+    names = [module.name for module in iter_modules(formats.__path__)]
+    found: list[Format] = [import_module(f"{formats.__name__}.{name}").FORMAT for name in names]
+    return tuple(sorted(found, key=lambda f: (f.rank, f.name)))
+
+
+def names_for(kind: str) -> tuple[str, ...]:
+    """Names of the formats that can write a kind of document ("comparison", "runs", …)."""
+    return tuple(f.name for f in all_formats() if f.serves(kind))
+
+
+def write(
+    document: Document, name: str, *, verbose: bool = False, width: int = 100, color: bool = False
+) -> str:
+    """A document in a format.
+
+    Args:
+        document: what to write.
+        name: of a format that serves its kind (`names_for`).
+        verbose: all details, in formats that leave some out.
+        width: columns, for formats that have them.
+        color: whether colour codes may be used.
+    """
+    from launchlens.render.writer import Manner
+
+    found = next(f for f in all_formats() if f.name == name)
+    return found.write(document, Manner(verbose=verbose, width=width, color=color))

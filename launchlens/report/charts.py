@@ -9,8 +9,8 @@ from launchlens.catalogue import gap_causes
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
 from launchlens.records.figures import ApiRow, GapBin, KernelRow
 from launchlens.records.metric import Metric, Unit
-from launchlens.render.format import gap_bin_label
 from launchlens.report.document import Chart, Number, Series, Value
+from launchlens.report.words import gap_bin_label
 
 MOST_NAMES = 12
 """Kernels and calls shown in a chart; the tables hold all."""

@@ -7,7 +7,8 @@ them. Formats lay out, and compute nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from launchlens.records.figures import Verdict
@@ -15,8 +16,9 @@ from launchlens.records.metric import Bound, Unit
 from launchlens.records.timeline import Timeline
 
 Number = int | float
-Prominence = Literal["main", "more"]
-"""``more``: the terminal shows it with -v, Markdown folded, a page below the rest."""
+Prominence = Literal["main", "more", "page"]
+"""``more``: the terminal shows it with -v, Markdown folded, a page below the rest. ``page``: only
+where there is room for everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +51,33 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name from the traced program (kernel, range, function): shown as code, may be folded."""
+    """A name from the traced program (kernel, range, function): shown as code, may be folded.
+
+    ``mark`` stands before it: "+" added, "-" removed, "~" changed.
+    """
 
     text: str
+    mark: str = ""
 
 
-Cell = str | Name | Value | Judged
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval in a cell of its own; nothing where an end is unknown."""
+
+    low: Number | None
+    high: Number | None
+    unit: Unit
+
+
+Cell = str | Name | Value | Judged | Interval
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; ``kind`` says how it is aligned and what may be folded."""
+    """A column of a table; ``kind`` says how it is aligned: "whole" is text, never folded."""
 
     title: str
-    kind: Literal["text", "number"] = "number"
+    kind: Literal["text", "whole", "number"] = "number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +94,11 @@ class Table:
     """A table whose first ``names`` columns name a row.
 
     ``form`` "sides": the first column is a metric and the others are `Judged`, baseline first;
-    formats choose how many columns a side takes. ``most``: rows shown where space is short.
+    formats choose how many columns a side takes. ``caption``: what it is over, for a page; ``lead``
+    the same in a few words. ``most``: rows shown where space is short, several times as many where
+    there is more; ``rest``: where the others are, should rows be left out. ``whole``: no column may
+    be left out, however narrow the report. The ``lead`` of a table that only details show stands in
+    its place elsewhere.
     """
 
     title: str
@@ -90,6 +109,9 @@ class Table:
     form: Literal["rows", "sides"] = "rows"
     prominence: Prominence = "main"
     most: int | None = None
+    lead: str = ""
+    rest: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +163,8 @@ class FindingItem:
     """A capture blocker or a failure, in words: the same in every format.
 
     ``said`` is the whole finding in a line; ``details`` are named further lines (where, cost, note,
-    remedy, stack) in order.
+    remedy) in order, and ``remedies`` those of them that stand even in a brief list. ``stack`` is
+    innermost first.
     """
 
     said: str
@@ -149,14 +172,21 @@ class FindingItem:
     rule: str | None = None
     source: str | None = None
     details: tuple[tuple[str, str], ...] = ()
+    remedies: tuple[tuple[str, str], ...] = ()
+    stack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings under one title ("Capture blockers, eager")."""
+    """Findings under one title ("Capture blockers, eager").
+
+    ``brief``: where space is short, only their remedies stand below them.
+    """
 
     title: str
     items: tuple[FindingItem, ...]
+    brief: bool = False
+    prominence: Prominence = "main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,24 +200,57 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph, or lines of a list. ``tone``: what a colour may say."""
+    """Lines of text. A line of a list that begins with two spaces belongs to the one before.
+
+    ``form`` "log": lines that are copied, neither folded nor escaped more than needed.
+    """
 
     lines: tuple[str, ...]
-    form: Literal["paragraph", "list", "answer", "remark", "caution"] = "paragraph"
+    form: Literal["paragraph", "list", "answer", "remark", "caution", "log"] = "paragraph"
     prominence: Prominence = "main"
+    title: str = ""
 
 
-Block = Table | Chart | Timelines | Findings | Facts | Text
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A figure in one run: the day, the commit ("+" behind it: files changed), change in words."""
+
+    day: str
+    commit: str
+    value: Value
+    change: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A figure over runs, oldest first: its course in words and its points."""
+
+    title: str
+    said: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What was looked at, each with a status (ok, warn, fail, skip) and what to do about it."""
+
+    items: tuple[tuple[str, str, str], ...]
+
+
+Block = Table | Chart | Timelines | Findings | Facts | Text | Course | Checks
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks under a heading."""
+    """Blocks under a heading, which pages show; where a report is short, blocks have titles enough.
+
+    ``folds``: details that a format which can fold them shows folded.
+    """
 
     anchor: str
     title: str
     blocks: tuple[Block, ...]
-    prominence: Prominence = "main"
+    folds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,23 +260,33 @@ class Document:
     Attributes:
         kind: "comparison", "analysis", "blockers", "trend", "runs", …: formats may serve some only.
         title: for a window or a heading.
+        subject: what it is about, in a word or two; "" where only the sides tell.
         answers: the first sentences; the first one is the answer.
+        sides: names of what is compared, the baseline first; empty where nothing is.
         tiles: key figures, each a title and one labelled value for each side.
-        cautions: what makes figures doubtful or a comparison unfair.
+        differences: what makes a comparison unfair: the property, and its value on each side.
+        cautions: what else makes figures doubtful, in sentences.
         sections: the rest in reading order.
         provenance: where the figures come from.
-        footer: what all figures have in common (medians, windows, machine), in a sentence.
+        footer: what all figures have in common (medians, windows, machine), in sentences.
+        basis: what fractions are of; stands in every report that has any.
+        answers_shown: "page" where sections say the same as the answers.
         record: the record it was built from, for formats that write data.
-        data: its rows as flat objects, for tables of data; empty where there are none.
+        data: makes its rows as flat objects, for tables of data; None where there are none.
     """
 
     kind: str
     title: str
     answers: tuple[str, ...]
+    subject: str = ""
+    sides: tuple[str, ...] = ()
     tiles: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...] = ()
+    differences: tuple[tuple[str, tuple[str, ...]], ...] = ()
     cautions: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     provenance: tuple[Facts, ...] = ()
-    footer: str = ""
+    footer: tuple[str, ...] = ()
+    basis: str = ""
+    answers_shown: Prominence = "main"
     record: Any = None
-    data: tuple[dict[str, Any], ...] = field(default=())
+    data: Callable[[], Iterator[dict[str, Any]]] | None = None

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from launchlens.records.comparison import Side
 from launchlens.records.timeline import Timeline
-from launchlens.render.format import format_value
 from launchlens.report.document import Section, Timelines
+from launchlens.report.words import format_value
 
 
 def timeline_section(timelines: Sequence[Timeline], sides: Sequence[Side] = ()) -> Section:

@@ -238,7 +238,7 @@ def test_a_recorded_attempt_confirms_no_more_than_what_failed(name, events_known
 
 
 def test_what_goes_wrong_silently_is_not_said_to_block():
-    from launchlens.render.blockers import verdict_words
+    from launchlens.report.findings import verdict_words
 
     for name in ("hidden_stream", "stale_pinned_input", "data_dependent_loop"):
         trace = read_trace(recorded(name))

@@ -106,13 +106,13 @@ def test_a_long_stack_is_cut_where_it_tells_least(frame, shown):
     from dataclasses import replace
 
     import handmade
+    from written import in_terminal
 
     from launchlens.records.blocking import BlockerReport
-    from launchlens.render.blockers import render_blockers
 
     long = replace(handmade.finding(), stack=tuple(frame.format(i) for i in range(9)))
     report = BlockerReport("launchlens.blockers/1", "m", ("prefill",), 1, None, (long,))
-    line = " ".join(render_blockers(report, width=200).partition("stack: ")[2].split("\n")[0:1])
+    line = " ".join(in_terminal(report, width=200).partition("stack: ")[2].split("\n")[0:1])
     frames = line.split(" ← ")
     assert [f for f in frames if f in shown] == shown
     assert len(frames) == 6 + ("…" in frames)

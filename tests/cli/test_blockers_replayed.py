@@ -105,7 +105,7 @@ def test_phases_are_counted_apart():
 
     from launchlens.limits.figures import count_blockers
     from launchlens.records.blocking import BlockerReport
-    from launchlens.render.blockers import blocker_sentence
+    from launchlens.report.blockers import blocker_sentence
 
     one = replace(handmade.finding(), rule="pageable-htod", confidence="likely", count_per_step=8)
     found = tuple(replace(one, phase=phase) for phase in ("prefill", "decode"))

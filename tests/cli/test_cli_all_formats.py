@@ -225,7 +225,7 @@ def test_a_failed_variant_and_its_blockers_are_in_every_report(reports, form):
 def test_a_stored_run_shows_what_stood_in_the_way(cli, root):
     shown = " ".join(cli("runs", "show", "20261201", "--runs", root)[1].split())
     assert "breakable could not be captured at modeling.py:17" in shown
-    assert "6 × Copy from pageable memory at modeling_gemma3n.py:1727" in shown
+    assert "6 × Copy from pageable memory, modeling_gemma3n.py:1727" in shown
 
 
 def test_a_crash_is_told_from_a_failed_capture():

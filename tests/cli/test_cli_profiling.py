@@ -5,14 +5,13 @@ from __future__ import annotations
 import handmade
 import pytest
 import stored_runs
+from written import as_markdown, in_terminal
 
 from launchlens.comparison import tabulate
 from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.comparison import SideInput
 from launchlens.records.measured import Failure, Untraced, VariantFacts
-from launchlens.render.format import sentences
-from launchlens.render.markdown import render_comparison_markdown
-from launchlens.render.terminal import render_comparison
+from launchlens.report.sentences import comparison_sentences
 from launchlens.workflow.load import Choices, load
 
 NOTE = "Shortened to 2 of 28 layers."
@@ -46,12 +45,12 @@ class TestFailedCandidate:
         return tabulate([eager, side("cudagraph", failure=OOM)])
 
     def test_first_line(self, comparison):
-        assert sentences(comparison) == [
+        assert list(comparison_sentences(comparison)) == [
             "m-eager → cudagraph: could not be captured: ran out of GPU memory (1 of 80 GiB free)"
         ]
 
     def test_terminal(self, comparison):
-        out = render_comparison(comparison, width=80)
+        out = in_terminal(comparison, width=80)
         rows = [line for line in out.partition("\n\n")[2].splitlines() if "  failed" in line]
         assert [row[:15].strip() for row in rows[:1]] == ["launches per st"]
         assert any(row.startswith("step, untraced") and "49.1 ms  " in row for row in rows)
@@ -59,7 +58,7 @@ class TestFailedCandidate:
         assert columns[4] == "failed"
 
     def test_markdown(self, comparison):
-        assert "| step, untraced | 49.1 ms | failed |" in render_comparison_markdown(comparison)
+        assert "| step, untraced | 49.1 ms | failed |" in as_markdown(comparison)
 
     def test_threshold_is_not_known_to_hold(self, comparison):
         (result,) = check_comparison([parse_condition("untraced_ns>+5%")], comparison)
@@ -69,7 +68,7 @@ class TestFailedCandidate:
     def test_one_that_ran_but_left_no_trace_keeps_its_speed_up(self, eager):
         lost = Failure("CaptureError", "nsys ended with 1", None, None, during="trace")
         comparison = tabulate([eager, side("cudagraph", wall_ns=13_000_000, failure=lost)])
-        (said,) = sentences(comparison)
+        (said,) = list(comparison_sentences(comparison))
         assert said.endswith("step 49.1 → 13.0 ms untraced (3.78× faster)")
         assert "→ failed" in said
         assert "m-cudagraph could not be traced: nsys ended with 1" in comparison.notes
@@ -77,7 +76,7 @@ class TestFailedCandidate:
 
 def test_one_side_alone_is_a_sentence_and_a_table(eager):
     comparison = tabulate([eager])
-    out = render_comparison(comparison, width=80)
+    out = in_terminal(comparison, width=80)
     assert out.startswith("m-eager: launches per prefill step ")
     assert "step 49.1 ms untraced" in " ".join(out.split())
     assert "→" not in out

@@ -16,8 +16,8 @@ from launchlens.records.blocking import PatchEffect
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Stat
 from launchlens.records.measured import Equivalence, Untraced, VariantFacts
-from launchlens.render.blockers import effect_lines
-from launchlens.render.format import sentences
+from launchlens.report.blockers import effect_lines
+from launchlens.report.sentences import comparison_sentences
 from launchlens.workflow.profiling.gather import untraced_of
 
 # Untraced prefill steps of Gemma 3n E4B on an H200, each process's median: docs/gemma-3n.md.
@@ -106,7 +106,7 @@ def test_a_small_change_of_a_launch_bound_step_is_not_believed():
         side("a-eager", timed(70_300_000)), side("a-fixed", timed(66_200_000))
     )
     assert cell.verdict == "inconclusive"
-    assert "(1.06× faster, inconclusive)" in sentences(made)[0]
+    assert "(1.06× faster, inconclusive)" in comparison_sentences(made)[0]
     assert any("--rounds 5" in note for note in made.notes)
     corrected = next(r for r in made.phases[0].rows if r.metric == "idle_corrected").cells[1]
     assert corrected.verdict == "inconclusive"

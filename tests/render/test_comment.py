@@ -10,8 +10,11 @@ import pytest
 
 from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.comparison import KernelDiff
-from launchlens.render.comment import LIMIT, render_comment
-from launchlens.render.mermaid import step_chart
+from launchlens.render.markdown.comment import LIMIT, render_comment
+from launchlens.render.markdown.mermaid import step_chart
+from launchlens.report import charts
+from launchlens.report.comparison import comparison_document
+from launchlens.report.limits import describe_limit
 
 MARKER = "<!-- launchlens:comment:x -->"
 SHA, HEAD = "abc1234" + "0" * 33, "def4567" + "0" * 33
@@ -31,7 +34,7 @@ CHART_ROWS = (
 
 def render(made=None, **changes):
     settings = {"marker": MARKER, "measured_commit": SHA, "head_commit": SHA}
-    return render_comment(made or handmade.comparison(), **settings | changes)
+    return render_comment(comparison_document(made or handmade.comparison()), **settings | changes)
 
 
 def test_begins_with_the_marker_and_leads_with_the_sentence():
@@ -53,11 +56,9 @@ def test_several_candidates_are_named():
     second = replace(made.candidates[0], label="breakable", short="breakable")
     phase = made.phases[0]
     rows = tuple(replace(r, cells=(*r.cells, r.cells[1])) for r in phase.rows)
-    made = replace(
-        made,
-        candidates=(*made.candidates, second),
-        phases=(replace(phase, rows=rows, groups=("-",) * 3, steps=(5,) * 3, dropped=(0,) * 3),),
-    )
+    three = {"groups": ("-",) * 3, "steps": (5,) * 3, "dropped": (0,) * 3, "bound": (None,) * 3}
+    phase = replace(phase, rows=rows, **three)
+    made = replace(made, candidates=(*made.candidates, second), phases=(phase,), differences=())
     header = "| metric | baseline (eager) | cudagraph | change | verdict | breakable | change |"
     assert header in render(made)
 
@@ -83,8 +84,11 @@ def test_measured_commit_stands_beside_the_head(measured, head, said, warns):
 
 def test_requests_blockers_equivalence_and_thresholds_are_shown():
     made = handmade.comparison(findings=(handmade.finding(),))
-    gates = check_comparison([parse_condition("launches>+0"), parse_condition("kernels>+0")], made)
-    text = render(made, gates=gates)
+    results = check_comparison(
+        [parse_condition("launches>+0"), parse_condition("kernels>+0")], made
+    )
+    limits = [(result.passed, describe_limit(result)) for result in results]
+    text = render(made, limits=limits)
     assert "48.3 ms" in text
     assert "TTFT" in text
     assert "modeling&#95;gemma3n.py" in text
@@ -156,7 +160,7 @@ def test_a_huge_comparison_fits():
     assert len(text.encode()) <= LIMIT
     assert "| launches | 3828 | 1 |" in text
     assert "Left out" in text
-    assert "capture blockers" in text.splitlines()[-1]
+    assert "blockers" in text.splitlines()[-1]
 
 
 def test_even_an_absurd_limit_is_kept():
@@ -170,24 +174,28 @@ def test_a_failed_variant_is_told():
     assert "could not be captured at modeling&#95;gemma3n.py" in text
 
 
+def chart_of(made):
+    return step_chart(charts.idle_by_cause(made, made.phases[0], 0))
+
+
 def test_chart_lays_the_parts_end_to_end():
-    chart = step_chart(handmade.comparison(CHART_ROWS))
+    chart = chart_of(handmade.comparison(CHART_ROWS))
     assert chart.splitlines()[5:] == [
         "    section eager",
-        "    idle, waits for the host 32.5 ms :crit, 0, 32500",
-        "    idle, on the device 640.0 µs :done, 32500, 33140",
+        "    idle, host 32.5 ms :crit, 0, 32500",
+        "    idle, device 640.0 µs :crit, 32500, 33140",
         "    GPU busy 10.9 ms :active, 33140, 44040",
         "    section cudagraph",
-        "    idle, on the device 2.00 ms :done, 0, 2000",
+        "    idle, device 2.00 ms :crit, 0, 2000",
         "    GPU busy 11.8 ms :active, 2000, 13800",
         "```",
     ]
 
 
 def test_chart_needs_figures_and_survives_hostile_names():
-    assert step_chart(handmade.comparison([handmade.row("launches", 5, 1)])) == ""
+    assert "```mermaid" not in render(handmade.comparison([handmade.row("launches", 5, 1)]))
     made = handmade.comparison(CHART_ROWS)
     side = replace(made.candidates[0], short="x: y; %% {} #1\nclick a")
-    chart = step_chart(replace(made, candidates=(side,)))
+    chart = chart_of(replace(made, candidates=(side,)))
     (section,) = [line for line in chart.splitlines() if line.startswith("    section x")]
     assert re.fullmatch(r"    section [A-Za-z0-9 ._+-]+", section)

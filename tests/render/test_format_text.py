@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from launchlens.records.comparison import Cell
 from launchlens.records.figures import GapBin
-from launchlens.render.format import (
-    analysis_sentence,
-    format_cell,
-    format_change,
-    format_interval,
+from launchlens.render.markdown.markup import code, escaped
+from launchlens.report.comparison import judged
+from launchlens.report.sentences import analysis_sentence, value_of
+from launchlens.report.words import (
+    change,
     format_ns,
     format_value,
     gap_bin_label,
-    markdown_code,
-    markdown_text,
+    interval,
     plain,
+    value,
 )
 
 #: Texts that break naive renderers; other tests put them into traces.
@@ -70,7 +70,7 @@ def test_times_keep_three_digits(ns, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "text"),
+    ("number", "unit", "text"),
     [
         (None, "ns", "unknown"),
         (0.847, "fraction", "84.7%"),
@@ -83,8 +83,8 @@ def test_times_keep_three_digits(ns, text):
         (19.4, "per_s", "19.4/s"),
     ],
 )
-def test_values_have_their_unit(value, unit, text):
-    assert format_value(value, unit) == text
+def test_values_have_their_unit(number, unit, text):
+    assert format_value(number, unit) == text
 
 
 @pytest.mark.parametrize(
@@ -107,25 +107,25 @@ def test_values_have_their_unit(value, unit, text):
 )
 def test_changes_read_by_kind(metric, before, after, text):
     made = row(metric, before, after)
-    assert format_change(made, made.cells[1]) == text
+    assert change(judged(made, made.cells[1])) == text
 
 
 def test_an_unknown_cell_has_a_word_and_no_change():
     made = row("idle", 0.8, None)
-    assert format_cell(made, made.cells[1]) == "unknown"
-    assert format_change(made, made.cells[1]) == ""
+    assert value(value_of(made, made.cells[1])) == "unknown"
+    assert change(judged(made, made.cells[1])) == ""
 
 
 def test_bounds_are_marked():
     made = row("idle", 0.8, 0.1)
-    assert format_cell(made, Cell(0.1, bound="lower")) == "≥ 10.0%"
-    assert format_cell(made, Cell(0.1, bound="upper")) == "≤ 10.0%"
-    assert format_cell(made, Cell(None, bound="lower")) == "unknown"
+    assert value(value_of(made, Cell(0.1, bound="lower"))) == "≥ 10.0%"
+    assert value(value_of(made, Cell(0.1, bound="upper"))) == "≤ 10.0%"
+    assert value(value_of(made, Cell(None, bound="lower"))) == "unknown"
 
 
 def test_intervals_and_gap_classes():
-    assert format_interval(1000, 2000, "ns") == "1.00 µs to 2.00 µs"
-    assert format_interval(None, None, "ns") == ""
+    assert interval(1000, 2000, "ns") == "1.00 µs to 2.00 µs"
+    assert interval(None, None, "ns") == ""
     assert gap_bin_label(GapBin(0, 2_000, 1, 1)) == "< 2 µs"
     assert gap_bin_label(GapBin(2_000, 5_000, 1, 1)) == "2-5 µs"
     assert gap_bin_label(GapBin(500_000, None, 1, 1)) == "> 500 µs"
@@ -149,17 +149,17 @@ def test_long_names_are_shortened_in_the_middle():
 
 @given(st.text() | st.sampled_from(HOSTILE))
 def test_markdown_text_says_the_same_and_means_nothing(text):
-    escaped = markdown_text(text)
-    without = re.sub(r"&#\d+;", "", escaped)
+    shown = escaped(text)
+    without = re.sub(r"&#\d+;", "", shown)
     assert not re.search(r"[&<>|`*_\[\]~#@!\\$]|:[\w+-]+:|://", without)
-    assert html.unescape(escaped).replace("\u200b", "") == plain(text)
-    assert html.unescape(markdown_code(text)) == f"<code>{plain(text)}</code>"
+    assert html.unescape(shown).replace("\u200b", "") == plain(text)
+    assert html.unescape(code(text)) == f"<code>{plain(text, 120)}</code>"
 
 
 def test_names_are_not_notified():
     """GitHub reads the finished HTML, where an escaped @ is an @ again."""
-    assert "@someone" not in html.unescape(markdown_text("@someone"))
-    assert "@someone" in html.unescape(markdown_code("@someone")), "nobody is notified from code"
+    assert "@someone" not in html.unescape(escaped("@someone"))
+    assert "@someone" in html.unescape(code("@someone")), "nobody is notified from code"
 
 
 def test_the_sentence_says_whose_figures_it_tells_where_there_are_several():

@@ -10,15 +10,13 @@ import pytest
 from build_trace import TraceBuilder
 from markdown_it import MarkdownIt
 from test_format_text import HOSTILE
+from written import as_markdown, in_terminal
 
 from launchlens.comparison import compare
 from launchlens.metrics import summarize
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Diagnostic
 from launchlens.records.measured import Failure, VariantFacts
-from launchlens.render.markdown import render_analysis_markdown, render_comparison_markdown
-from launchlens.render.terminal import render_comparison
-from launchlens.render.terminal_analysis import render_analysis
 from launchlens.trace import read_trace
 
 CONTROL = re.compile(
@@ -71,8 +69,8 @@ def text(request):
 def terminal(tmp_path, text):
     def reports(width):
         analysis = hostile_analysis(tmp_path, text)
-        yield render_analysis(analysis, verbose=True, width=width)
-        yield render_comparison(hostile_comparison(tmp_path, text), verbose=True, width=width)
+        yield in_terminal(analysis, verbose=True, width=width)
+        yield in_terminal(hostile_comparison(tmp_path, text), verbose=True, width=width)
 
     return reports
 
@@ -80,8 +78,8 @@ def terminal(tmp_path, text):
 @pytest.fixture
 def markdown(tmp_path, text):
     return [
-        render_analysis_markdown(hostile_analysis(tmp_path, text)),
-        render_comparison_markdown(hostile_comparison(tmp_path, text)),
+        as_markdown(hostile_analysis(tmp_path, text)),
+        as_markdown(hostile_comparison(tmp_path, text)),
     ]
 
 
@@ -97,7 +95,7 @@ def test_terminal_output_stays_within_its_lines(terminal, width):
 
 def test_markup_is_printed_and_not_obeyed(tmp_path):
     analysis = hostile_analysis(tmp_path, "[red]not markup[/red]")
-    assert "[red]not markup[/red]" in render_analysis(analysis, width=120)
+    assert "[red]not markup[/red]" in in_terminal(analysis, width=120)
 
 
 def tables(report):

@@ -10,13 +10,11 @@ import os
 from pathlib import Path
 
 import pytest
+from written import as_markdown, in_terminal
 
 from launchlens.comparison import compare
 from launchlens.metrics import summarize
 from launchlens.records.comparison import SideInput
-from launchlens.render.markdown import render_analysis_markdown, render_comparison_markdown
-from launchlens.render.terminal import render_comparison
-from launchlens.render.terminal_analysis import render_analysis
 from launchlens.trace import read_trace
 
 ROOT = Path(__file__).parents[2]
@@ -46,29 +44,29 @@ def matches(name, text):
 
 
 def test_diff_in_the_terminal(diff):
-    matches("diff-terminal.txt", render_comparison(diff, width=80))
+    matches("diff-terminal.txt", in_terminal(diff, width=80))
 
 
 def test_diff_in_a_narrow_terminal(diff):
-    matches("diff-terminal-40.txt", render_comparison(diff, width=40))
+    matches("diff-terminal-40.txt", in_terminal(diff, width=40))
 
 
 def test_diff_in_the_terminal_with_details(diff):
-    matches("diff-terminal-verbose.txt", render_comparison(diff, verbose=True, width=80))
+    matches("diff-terminal-verbose.txt", in_terminal(diff, verbose=True, width=80))
 
 
 def test_diff_as_markdown(diff):
-    matches("diff-markdown.md", render_comparison_markdown(diff))
+    matches("diff-markdown.md", as_markdown(diff))
 
 
 def test_analysis_in_the_terminal(eager):
-    matches("analyze-terminal.txt", render_analysis(eager, width=80))
+    matches("analyze-terminal.txt", in_terminal(eager, width=80))
 
 
 def test_analysis_as_markdown(eager):
-    matches("analyze-markdown.md", render_analysis_markdown(eager))
+    matches("analyze-markdown.md", as_markdown(eager))
 
 
 def test_analysis_of_a_trace_without_its_graph_work():
     path = ROOT / "traces/gemma-3n-cudagraph.default-mode.nsys2023.4.sqlite.xz"
-    matches("analyze-missing.txt", render_analysis(summarize(read_trace(path)), width=80))
+    matches("analyze-missing.txt", in_terminal(summarize(read_trace(path)), width=80))

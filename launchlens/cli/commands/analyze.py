@@ -53,26 +53,15 @@ def render_loaded(
     loaded: Loaded, report_format: Format, output: Path | None, *, verbose: bool
 ) -> str:
     """One trace as text in one of the formats."""
-    analysis = loaded.analysis
-    if report_format is Format.json:
-        from launchlens.serialize import to_json
+    from launchlens.render import write as write_report
+    from launchlens.report.analysis import analysis_document
+    from launchlens.workflow.timelines import timelines_of
 
-        return to_json(analysis)
-    if report_format is Format.markdown:
-        from launchlens.render.markdown import render_analysis_markdown
-
-        return render_analysis_markdown(analysis)
-    if report_format is Format.csv:
-        from launchlens.render.feeds import render_analysis_csv
-
-        return render_analysis_csv(analysis)
-    if report_format is Format.html:
-        from launchlens.render.html import render_analysis_html
-        from launchlens.workflow.timelines import timelines_of
-
-        return render_analysis_html(analysis, timelines_of(loaded))
-    from launchlens.render.terminal_analysis import render_analysis
-
-    return render_analysis(
-        analysis, verbose=verbose, width=terminal_width(), color=wants_color(output)
+    drawn = timelines_of(loaded) if report_format is Format.html else ()
+    return write_report(
+        analysis_document(loaded.analysis, drawn),
+        report_format.value,
+        verbose=verbose,
+        width=terminal_width(),
+        color=wants_color(output),
     )

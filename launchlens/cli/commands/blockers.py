@@ -156,14 +156,12 @@ def _check_format(report_format: Format) -> None:
 
 
 def _render(report: BlockerReport, report_format: Format, output: Path | None) -> str:
-    if report_format is Format.json:
-        from launchlens.serialize import to_json
+    from launchlens.render import write as write_report
+    from launchlens.report.blockers import blockers_document
 
-        return to_json(report)
-    if report_format is Format.markdown:
-        from launchlens.render.blockers import render_blockers_markdown
-
-        return render_blockers_markdown(report)
-    from launchlens.render.blockers import render_blockers
-
-    return render_blockers(report, width=terminal_width(), color=wants_color(output))
+    return write_report(
+        blockers_document(report),
+        report_format.value,
+        width=terminal_width(),
+        color=wants_color(output),
+    )

@@ -72,12 +72,11 @@ def check(
 
 def _render(label: str, results: Sequence[LimitResult], *, verbose: bool) -> str:
     """A line for the trace, then one for each limit that does not hold."""
-    from launchlens.render.format import plain
-    from launchlens.render.gates import describe_gate
+    from launchlens.records.limits import LimitReport, TraceLimits
+    from launchlens.render import write as write_report
+    from launchlens.report.limits import limits_document
 
-    broken = sum(not result.passed for result in results)
-    total = "1 limit" if len(results) == 1 else f"{len(results)} limits"
-    said = f"{broken} of {total} broken" if broken else f"{total} held"
-    lines = [f"{plain(label)}: {said}"]
-    lines += [f"  {describe_gate(r)}" for r in results if verbose or not r.passed]
-    return "\n".join(lines) + "\n"
+    held = all(result.passed for result in results)
+    trace = TraceLimits(label, held, tuple(results))
+    report = LimitReport(budget="", held=held, traces=(trace,))
+    return write_report(limits_document(report, held_too=verbose), "terminal")

@@ -62,7 +62,9 @@ def comment(
     from launchlens.github import make_marker, post_comment
     from launchlens.github.post import check_target
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
-    from launchlens.render.comment import render_comment
+    from launchlens.render.markdown.comment import render_comment
+    from launchlens.report.comparison import comparison_document
+    from launchlens.report.limits import describe_limit
     from launchlens.workflow.comparisons import load_comparison
 
     conditions = [parse_condition(text) for text in fail_on or ()]
@@ -74,11 +76,11 @@ def comment(
     results = check_comparison(conditions, comparison)
     marker = make_marker(key)
     body = render_comment(
-        comparison,
+        comparison_document(comparison),
         marker=marker,
         measured_commit=_measured_commit(comparison, commit),
         head_commit=forge.read_head() if forge else None,
-        gates=results,
+        limits=[(result.passed, describe_limit(result)) for result in results],
     )
     posted = post_comment(repo, pr, body, marker=marker, token=None, dry_run=dry_run, forge=forge)
     if dry_run:

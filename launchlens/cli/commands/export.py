@@ -150,8 +150,8 @@ def _benchmark(sides: Sequence[LoadedSide], *, bigger_is_better: bool) -> str:
 
 
 def _perfetto(side: LoadedSide, number: int | None) -> str:
-    from launchlens.render.format import plain
     from launchlens.render.perfetto import render_perfetto
+    from launchlens.report.words import plain
     from launchlens.workflow.timelines import timeline_of_step
 
     timeline, step, several = timeline_of_step(side, number)

@@ -43,7 +43,8 @@ def run_profile(
         StoreError: the run's folder cannot be written.
     """
     from launchlens.capture import find_nsys
-    from launchlens.render.markdown import render_comparison_markdown
+    from launchlens.render import write
+    from launchlens.report.comparison import comparison_document
     from launchlens.store import create_run, runs_root
     from launchlens.workflow.comparisons import compare_sides
     from launchlens.workflow.profiling.execute import Execution
@@ -71,7 +72,8 @@ def run_profile(
         if blockers:
             sides = [side if side.input.findings else with_blockers(side) for side in sides]
         comparison = compare_sides(sides, title=title, blockers=blockers)
-        (run.folder / "report.md").write_text(render_comparison_markdown(comparison), "utf-8")
+        report = write(comparison_document(comparison), "markdown")
+        (run.folder / "report.md").write_text(report, "utf-8")
         tell(comparison, sides)
         if untraced:
             raise untraced

@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from launchlens.render.format import plain
+from launchlens.report.words import plain
 
 NARROWEST = 40
 _LEAST_NAME = 12
@@ -63,6 +63,23 @@ def table_or_lines(table: Table, width: int, *, names: int = 1) -> RenderableTyp
     return Group(*lines)
 
 
+def keep_whole(table: Table, columns: Sequence[int], width: int) -> None:
+    """Never fold columns of names that are copied, and of short words; rather leave out the last.
+
+    Where not even that is enough, all but the first may fold: numbers matter more.
+    """
+    for number in columns:
+        column = table.columns[number]
+        column.no_wrap = True
+        column.min_width = _least_width(column, number)
+    while len(table.columns) - 1 in columns and not fits(table, width):
+        table.columns.pop()
+    if not fits(table, width):
+        for column in table.columns[1:]:
+            if column.no_wrap:
+                column.no_wrap, column.min_width = False, _LEAST_NAME
+
+
 def _plain(cell: RenderableType) -> str:
     return cell.plain if isinstance(cell, Text) else str(cell)
 
@@ -87,7 +104,7 @@ def to_text(parts: Sequence[RenderableType], *, width: int, color: bool = False)
     for part in parts:
         if isinstance(part, Table):
             _fit(part, width)
-    console.print(Group(*parts))
+    console.print(Group(*parts), crop=False)  # commands are longer than any line
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()).rstrip() + "\n"
 
 

@@ -1,0 +1,1 @@
+"""A file for each format of reports, found by `launchlens.render.all_formats`."""

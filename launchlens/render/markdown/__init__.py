@@ -1,0 +1,1 @@
+"""Documents as GitHub Markdown, and the comment under a pull request."""

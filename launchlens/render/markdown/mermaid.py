@@ -1,0 +1,62 @@
+"""A Mermaid chart that GitHub draws: where a step's time goes, a section for each side."""
+
+from __future__ import annotations
+
+import re
+
+from launchlens.report import words
+from launchlens.report.document import Chart, Series
+
+_TAGS = {"busy": "active", "cause": "crit"}  # a tag chooses a colour of the theme
+_SHORTEST_SHARE = 0.005  # thinner bars cannot be seen
+_SIDES = 6
+
+
+def step_chart(chart: Chart) -> str:
+    """A stacked chart of times as a gantt chart; "" where it has nothing to draw.
+
+    The parts are laid end to end, not where they were in the step. A chart's second stands for
+    a millisecond, since Mermaid draws nothing shorter than a millisecond.
+    """
+    longest = max((_length(chart, i) for i in range(len(chart.categories))), default=0)
+    sections = []
+    for index, name in enumerate(chart.categories[:_SIDES]):
+        if bars := _bars(chart, index, longest * _SHORTEST_SHARE):
+            sections.append("\n".join([f"    section {_word(name)}", *bars]))
+    if not sections:
+        return ""
+    head = [
+        "```mermaid",
+        "gantt",
+        f"    title {_word(chart.title)}, in ms (medians, traced, laid end to end)",
+        "    dateFormat x",
+        "    axisFormat %s",
+    ]
+    return "\n".join([*head, *sections, "```"])
+
+
+def _bars(chart: Chart, index: int, shortest_ns: float) -> list[str]:
+    bars, at_us = [], 0
+    # Idle before busy, as a step begins.
+    for series in sorted(chart.series, key=lambda one: one.role[0] == "busy"):
+        number = series.values[index].number
+        if number is None or number <= 0 or number < shortest_ns:
+            continue
+        end_us = at_us + max(round(number / 1000), 1)
+        title = f"{_title(series)} {words.value(series.values[index])}"
+        bars.append(f"    {title} :{_TAGS.get(series.role[0], 'done')}, {at_us}, {end_us}")
+        at_us = end_us
+    return bars
+
+
+def _title(series: Series) -> str:
+    return "GPU busy" if series.role[0] == "busy" else f"idle, {_word(series.name)}"
+
+
+def _length(chart: Chart, index: int) -> float:
+    return sum(max(series.values[index].number or 0, 0) for series in chart.series)
+
+
+def _word(text: str) -> str:
+    """A name without anything that Mermaid reads as its own language."""
+    return re.sub(r"[^A-Za-z0-9 ._+-]+", " ", words.plain(text, 60)).strip() or "side"

@@ -1,0 +1,164 @@
+"""Metrics of several sides as a table, whatever their number and the width of the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from launchlens.render.terminal.tables import fits, new_table, table_or_lines
+from launchlens.report import words
+from launchlens.report.document import Judged, Row, Table
+
+_COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
+_TWO = 2
+_LONGEST_SIDE = 30
+_MANY = 4  # sides: their changes and verdicts would fill screens
+
+
+def metric_parts(table: Table, *, verbose: bool, width: int) -> list[RenderableType]:
+    """The metrics, with what is worse or inconclusive in words, and the rows' notes.
+
+    A line for each metric if it fits, else a line for each of many sides, else a block of lines for
+    each metric: no number and no side is left out.
+    """
+    names = [column.title for column in table.columns[1:]]
+    rows = shown_rows(table, verbose=verbose)
+    grid = _metric_table(names, rows, width=width)
+    parts: list[RenderableType] = (
+        [grid]
+        if fits(grid, width)
+        else _turned_tables(names, rows, width=width) or _metric_lines(names, rows)
+    )
+    if len(names) > _TWO:
+        parts += _losers(names, rows)
+    return parts + _row_notes(rows)
+
+
+def interval_parts(table: Table, *, width: int) -> list[RenderableType]:
+    """The 95% intervals of times and fractions; counts hardly vary."""
+    names = [column.title for column in table.columns[1:]]
+    grid = new_table("95% interval of the median", *names)
+    for row in shown_rows(table, verbose=True):
+        figures = [judged.value for judged in judged_cells(row)]
+        if figures[0].unit in ("ns", "fraction"):
+            said = (words.interval(f.low, f.high, f.unit) for f in figures)
+            grid.add_row(title_of(row), *said)
+    return [table_or_lines(grid, width)]
+
+
+def shown_rows(table: Table, *, verbose: bool) -> list[Row]:
+    """The rows that reports lead with; with ``verbose`` all that say something."""
+    shown = ("main", "more") if verbose else ("main",)
+    return [row for row in table.rows if row.prominence in shown]
+
+
+def judged_cells(row: Row) -> list[Judged]:
+    """A row's figures, the baseline's first."""
+    return [cell for cell in row.cells if isinstance(cell, Judged)]
+
+
+def title_of(row: Row) -> str:
+    """What the row is of."""
+    return words.cell(row.cells[0])
+
+
+def _metric_table(names: Sequence[str], rows: Sequence[Row], *, width: int) -> Grid:
+    if len(names) == _TWO:
+        grid = new_table("metric", *names, "change", "verdict")
+        grid.columns[-1].justify = "left"
+        for row in rows:
+            cells = judged_cells(row)
+            said = Text(words.verdict(cells[1].verdict), style=_style(cells[1]))
+            values = (words.cell(cell) for cell in cells)
+            grid.add_row(Text(title_of(row)), *values, words.change(cells[1]), said)
+        return grid
+    grid = new_table("metric", *names)
+    wide = width >= 24 + 30 * len(names)
+    for row in rows:
+        baseline, *others = judged_cells(row)
+        texts = [Text(words.cell(baseline))]
+        for cell in others:
+            change = words.change(cell) if wide else ""
+            texts.append(
+                Text(words.cell(cell) + (f"  {change}" if change else ""), style=_style(cell))
+            )
+        grid.add_row(Text(title_of(row)), *texts)
+    return grid
+
+
+def _style(cell: Judged) -> str:
+    return _COLOURS.get(cell.verdict, "")
+
+
+def _turned_tables(
+    names: Sequence[str], rows: Sequence[Row], *, width: int
+) -> list[RenderableType]:
+    """Many sides: a line for each, in as many tables as it needs. Few, or too narrow: none."""
+    grids: list[RenderableType] = []
+    if len(names) < _MANY or not fits(_turned(names, rows[:2]), width):
+        return []
+    while rows:
+        taken = len(rows)
+        while taken > 1 and not fits(_turned(names, rows[:taken]), width):
+            taken -= 1
+        grids += ["", _turned(names, rows[:taken])]
+        rows = rows[taken:]
+    return grids[1:]
+
+
+def _turned(names: Sequence[str], rows: Sequence[Row]) -> Grid:
+    grid = new_table("variant", *(title_of(row) for row in rows))
+    grid.columns[0].no_wrap = max(len(name) for name in names) <= _LONGEST_SIDE
+    for column, row in zip(grid.columns[1:], rows, strict=True):
+        column.header = Text(_two_lines(title_of(row)))
+    for index, name in enumerate(names):
+        cells = [judged_cells(row)[index] for row in rows]
+        texts = [Text(words.cell(cell), style=_style(cell)) for cell in cells]
+        grid.add_row(Text(words.plain(name)), *texts)
+    return grid
+
+
+def _two_lines(title: str) -> str:
+    """A title broken where its lines are most alike."""
+    breaks = [i for i, c in enumerate(title) if c == " "]
+    if not breaks:
+        return title
+    middle = min(breaks, key=lambda i: max(i, len(title) - i - 1))
+    return f"{title[:middle]}\n{title[middle + 1 :]}"
+
+
+def _metric_lines(names: Sequence[str], rows: Sequence[Row]) -> list[RenderableType]:
+    """The metric table for terminals too narrow for it: a block of lines for each metric."""
+    lines: list[RenderableType] = []
+    for row in rows:
+        lines.append(Text(title_of(row), style="bold"))
+        for name, cell in zip(names, judged_cells(row), strict=True):
+            terms = [words.cell(cell), words.change(cell), words.verdict(cell.verdict)]
+            said = ", ".join(term for term in terms if term)
+            lines.append(Text(f"  {words.plain(name)}: {said}", style=_style(cell)))
+    return lines
+
+
+def _losers(names: Sequence[str], rows: Sequence[Row]) -> Iterator[RenderableType]:
+    """What is worse or inconclusive, in words: tables of several candidates tell it by colour."""
+    for verdict in ("worse", "inconclusive"):
+        for row in rows:
+            who = [
+                f"{words.plain(name)} {words.brief_change(cell)}".strip()
+                for name, cell in zip(names, judged_cells(row), strict=True)
+                if cell.verdict == verdict
+            ]
+            if who and row.prominence == "main":
+                told = f"* {title_of(row)}, {verdict}: {', '.join(who)}"
+                yield Text(told, style=_COLOURS[verdict])
+
+
+def _row_notes(rows: Sequence[Row]) -> list[RenderableType]:
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            notes.setdefault(row.note, []).append(title_of(row))
+    return [Text(f"* {', '.join(titles)}: {note}", style="dim") for note, titles in notes.items()]

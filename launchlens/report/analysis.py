@@ -1,0 +1,195 @@
+"""One trace as a document: a table for each group of steps, then what they ran and waited for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from launchlens.catalogue import GAPS, gap_causes, step_metrics, tiles
+from launchlens.records.figures import Analysis, Group, Stat, Step
+from launchlens.records.metric import Metric
+from launchlens.records.timeline import Timeline
+from launchlens.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Interval,
+    Name,
+    Number,
+    Prominence,
+    Row,
+    Section,
+    Table,
+    Text,
+    Value,
+)
+from launchlens.report.findings import trace_findings
+from launchlens.report.group_charts import group_gaps, kernel_times, modules, step_time
+from launchlens.report.provenance import analysis_provenance
+from launchlens.report.sentences import analysis_sentence, group_words
+from launchlens.report.tables import call_table, follower_table, gap_table, kernel_table
+from launchlens.report.timelines import timeline_section
+from launchlens.report.words import IDLE_BASIS, plain
+
+_MOST_TILES = 4
+_MOST_STEPS = 40
+
+
+def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) -> Document:
+    """The figures of one trace.
+
+    Args:
+        analysis: the record.
+        timelines: steps to draw on a common time axis.
+    """
+    return Document(
+        kind="analysis",
+        title=f"launchlens: {analysis.trace.label}",
+        answers=(analysis_sentence(analysis),) if analysis.summary else (),
+        tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
+        cautions=(*analysis.trace.warnings, *analysis.notes),
+        sections=tuple(_sections(analysis, timelines)),
+        provenance=analysis_provenance(analysis),
+        footer=(IDLE_BASIS,),
+        basis=IDLE_BASIS,
+        record=analysis,
+        data=lambda: step_rows(analysis),
+    )
+
+
+def step_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
+    """A row for each step, every figure a column (gaps as ``gaps_ns.host``)."""
+    for step in analysis.steps:
+        row = asdict(step)
+        gaps = row.pop(GAPS) or {}
+        reason = row.pop("unknown_reason")
+        row |= {f"{GAPS}.{cause}": gaps.get(cause) for cause in gap_causes()}
+        yield row | {"unknown_reason": reason}
+
+
+def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Section]:
+    names = _names(analysis.summary)
+    for i, (group, name) in enumerate(zip(analysis.summary, names, strict=True)):
+        yield _figures(group, name.capitalize(), i)
+        if work := tuple(_work(group, i)):
+            yield Section(f"work-{i}", f"Kernels and gaps of {name}", work, folds=True)
+    if timelines:
+        yield timeline_section(timelines)
+    if chart := modules(timelines):
+        yield Section("modules-section", "Modules", (chart,))
+    if analysis.findings:
+        yield trace_findings(analysis.findings)
+    if analysis.steps:
+        yield Section("steps", "Steps", (_step_table(analysis.steps),))
+
+
+def _names(groups: Sequence[Group]) -> list[str]:
+    """What tells the groups apart: the phase, and where several have it the process and device."""
+    phases = Counter(group.phase for group in groups)
+    return [
+        f"{g.phase} steps" + (f", {group_words(g)}" if phases[g.phase] > 1 else "") for g in groups
+    ]
+
+
+def _figures(group: Group, title: str, index: int) -> Section:
+    """What a step of the group costs: time by cause, then every figure."""
+    dropped = f", {group.dropped} dropped" if group.dropped else ""
+    where = f"{group_words(group)}, steps named by {group.engine}"
+    quantiles = ("p10", "p90", "p99")
+    titles = ("median", *quantiles, "95% interval")
+    table = Table(
+        f"{group.phase}: {group.steps} steps{dropped} ({where})",
+        (Column("per step", "text"), *(Column(title) for title in titles)),
+        tuple(_metric_row(m, group.metrics[m.name]) for m in step_metrics()),
+        caption=f"{group.phase}: {group.steps} steps used, {group.dropped} dropped.",
+    )
+    blocks: list[Block] = []
+    if group.bound:
+        said = f"By the causes of its gaps the step is {group.bound}."
+        blocks.append(Text((said,), prominence="page"))
+    if chart := step_time(group, index):
+        blocks.append(chart)
+    blocks.append(table)
+    if group.unknown_reason:
+        blocks.append(Text((f"unknown where: {group.unknown_reason}",), "caution"))
+    return Section(f"group-{index}", title, tuple(blocks))
+
+
+def _metric_row(metric: Metric, stat: Stat) -> Row:
+    says = metric.always or stat.median
+    shown: Prominence = "page" if not says else "more" if metric.shown == "detail" else "main"
+    if stat.median is None:
+        return Row((metric.title, _value(metric, stat, None), "", "", "", ""), None, shown)
+    figures: list[Cell] = [
+        _value(metric, stat, number) for number in (stat.median, stat.p10, stat.p90, stat.p99)
+    ]
+    interval = Interval(stat.ci_low, stat.ci_high, metric.unit)
+    return Row((metric.title, *figures, interval), None, shown)
+
+
+def _value(metric: Metric, stat: Stat, number: Number | None) -> Value:
+    return Value(number, metric.unit, stat.bound)
+
+
+def _tiles(group: Group) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]:
+    """The figures people quote."""
+    chosen = [m for m in tiles() if m.name in group.metrics][:_MOST_TILES]
+    return tuple(
+        (m.title, (("median", _value(m, stat, stat.median)),))
+        for m in chosen
+        for stat in (group.metrics[m.name],)
+    )
+
+
+def _work(group: Group, index: int) -> Iterator[Block]:
+    """What the steps ran, and how long the GPU stood idle in between."""
+    yield from group_gaps(group, index)
+    if any(gap.count for gap in group.gap_histogram):
+        yield gap_table([("", group.gap_histogram)])
+    if group.gap_followers:
+        yield follower_table(group.gap_followers)
+    if chart := kernel_times(group, index):
+        yield chart
+    if group.kernels:
+        yield kernel_table(group.kernels)
+    if group.api_calls:
+        yield call_table(group.api_calls)
+
+
+def _step_table(steps: Sequence[Step]) -> Table:
+    """The steps one by one; their process and GPU where there are several."""
+    several = len({(s.pid, s.device) for s in steps}) > 1
+    figures = ("launches", "kernels", "window", "busy", "idle")
+    return Table(
+        "",
+        (
+            Column("step", "text"),
+            Column("phase"),
+            *((Column("pid:gpu"),) if several else ()),
+            *(Column(title) for title in (*figures, "bound")),
+        ),
+        tuple(_step_row(step, several=several) for step in steps),
+        prominence="more",
+        most=_MOST_STEPS,
+        rest="--format csv lists all",
+    )
+
+
+def _step_row(step: Step, *, several: bool) -> Row:
+    where = f"{step.pid}:{'?' if step.device is None else step.device}"
+    return Row(
+        (
+            Name(f"{step.index}: {plain(step.range)}"),
+            step.phase,
+            *((where,) if several else ()),
+            Value(step.launches, "count"),
+            Value(step.kernels, "count"),
+            Value(step.window_ns, "ns"),
+            Value(step.busy_ns, "ns"),
+            Value(step.idle, "fraction"),
+            step.bound or "unknown",
+        )
+    )

@@ -1,0 +1,150 @@
+"""The report on what blocks the capture of a step. The first line is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect
+from launchlens.records.figures import Finding
+from launchlens.report.document import Block, Document, Findings, Section, Text
+from launchlens.report.findings import TITLE, describe_equivalence, finding_item
+from launchlens.report.words import LONG, format_ns, format_value, plain, step_words, verdict
+
+
+def blockers_document(report: BlockerReport) -> Document:
+    """What blocks a step's capture, whether it was tried, and what a patch changed."""
+    notes = (Text(report.notes, "caution"),) if report.notes else ()
+    sections = [Section("blockers", TITLE, (*_blocks(report), *notes))]
+    if report.patched is not None and report.effect is not None:
+        blocks: tuple[Block, ...] = (
+            Text((f"With {report.effect.patch}:", blocker_sentence(report.patched)), "answer"),
+            *_blocks(report.patched),
+            Text(tuple(effect_lines(report.effect)), "list"),
+        )
+        sections.append(Section("patched", f"With {report.effect.patch}", blocks))
+    return Document(
+        kind="blockers",
+        title=f"launchlens: capture blockers of {report.label}",
+        answers=(blocker_sentence(report),),
+        sections=tuple(sections),
+        record=report,
+    )
+
+
+def blocker_sentence(report: BlockerReport) -> str:
+    """How many synchronizing copies there are, and whether the step can be captured."""
+    kind = step_words(report.phases[0]) if len(report.phases) == 1 else "step"
+    parts = []
+    copies = report.copies_per_step
+    for phase, count in copies.items():
+        noun = "synchronizing copy" if count == 1 else "synchronizing copies"
+        parts.append(f"{format_value(count, 'count')} {noun} in each {step_words(phase)}")
+    others = [f for f in report.findings if not f.copies]
+    open_ones = [f for f in others if not f.silent and f.confidence != "cleared"]
+    if open_ones:
+        said = _findings(len(open_ones), other=bool(copies))
+        parts.append(said if copies else f"{said} that may keep the {kind} from being captured")
+    if silent := [f for f in others if f.silent]:
+        parts.append(f"{_findings(len(silent))} that may make replays go wrong silently")
+    if cleared := [f for f in others if not f.silent and f.confidence == "cleared"]:
+        verb = "does" if len(cleared) == 1 else "do"
+        parts.append(f"{_findings(len(cleared))} that {verb} not block")
+    if not parts and report.captured:
+        parts.append(
+            f"nothing found around the CUDA graphs that the {kind} launches; what is inside them "
+            "shows no blockers, an eager trace does"
+        )
+    elif not parts:
+        parts.append(f"nothing found that would block the capture of the {kind}")
+    return f"{report.label}: {', '.join(parts)}{_capture_clause(report.attempt)}."
+
+
+def _findings(count: int, *, other: bool = False) -> str:
+    return f"{count} {'other ' if other else ''}finding{'s' if count > 1 else ''}"
+
+
+def _capture_clause(attempt: CaptureAttempt | None) -> str:
+    if attempt is None:
+        return ""
+    if attempt.as_it_stands:
+        return "; the step captures as it stands"
+    first = attempt.blockers[0] if attempt.blockers else None
+    where = f" at {first.source}" if first and first.source else ""
+    lines = len(attempt.patched_sources)
+    if attempt.captured:
+        noun = "line" if lines == 1 else "lines"
+        return f"; capture fails{where}, and succeeds with {lines} {noun} patched over"
+    return f"; capture fails{where}"
+
+
+def _blocks(report: BlockerReport) -> Iterator[Block]:
+    if report.findings:
+        yield Findings("", tuple(finding_item(f) for f in report.findings))
+    if report.attempt is not None:
+        yield Text(tuple(_attempt_lines(report.attempt)), "list")
+    elif report.findings:
+        yield Text(
+            (
+                "No capture was tried, so these are suspects: launchlens blockers --model tries "
+                "one, on a machine with a GPU.",
+            ),
+            "list",
+        )
+
+
+def _attempt_lines(attempt: CaptureAttempt) -> Iterator[str]:
+    """What a capture attempt met, in order, and how it ended."""
+    yield "Capture attempt:"
+    for b in attempt.blockers:
+        what = f" ({b.count} × {b.bytes} bytes)" if b.count and b.bytes is not None else ""
+        line = f"{plain(b.source or 'unknown line')}{what}: {plain(b.error_line, 200)}"
+        yield f"  {b.order}. {line}"
+    if attempt.as_it_stands:
+        yield "  the step captures as it stands"
+    elif attempt.captured:
+        yield f"  with {', '.join(attempt.patched_sources)} patched over, the step captures"
+    elif attempt.stopped and attempt.stopped != "first failure":
+        yield f"  stopped: {plain(attempt.stopped, LONG)}"
+
+
+def effect_lines(effect: PatchEffect) -> Iterator[str]:
+    """What a patch brought."""
+    gone = sum(f.count_per_step for f in effect.gone)
+    if gone:
+        told = ", ".join(_gone(f) for f in effect.gone)
+        count = format_value(gone, "count")
+        yield f"Gone with the patch: {count} of each step's findings: {told}"
+    else:
+        yield "The patch takes none of the findings away."
+    if effect.untraced_ns:
+        yield from _untraced_lines(effect)
+    for name, results in effect.equivalence.items():
+        said = "; ".join(describe_equivalence(e) for e in results)
+        yield f"  outputs of {name} beside unpatched eager: {said}"
+
+
+def _gone(finding: Finding) -> str:
+    where = f" ({plain(finding.source)})" if finding.source else ""
+    return f"{format_value(finding.count_per_step, 'count')} × {plain(finding.title)}{where}"
+
+
+def _untraced_lines(effect: PatchEffect) -> Iterator[str]:
+    """Untraced steps: by how much they are shorter, and whether that can be told."""
+    base = effect.untraced_ns.get("eager")
+    for name, ns in effect.untraced_ns.items():
+        said = []
+        if base and name != "eager":
+            judged = effect.untraced_verdicts.get(name, "unknown")
+            told = "" if judged in ("better", "worse") else f", {verdict(judged)}"
+            said.append(f"{base / ns:.2f}×{told}")
+        if processes := effect.untraced_processes_ns.get(name):
+            span = f"{format_ns(min(processes))} to {format_ns(max(processes))}"
+            said.append(f"{len(processes)} processes, {span}")
+        behind = f" ({'; '.join(said)})" if said else ""
+        yield f"  step, untraced, {name}: {format_ns(ns)}{behind}"
+    single = any(n not in effect.untraced_processes_ns for n in effect.untraced_ns)
+    if single and "inconclusive" in effect.untraced_verdicts.values():
+        yield (
+            "  inconclusive: such a step differs by as much between processes; --rounds 5 times "
+            "each in five that take turns"
+        )

@@ -1,0 +1,112 @@
+"""Tables that several reports have: kernels, calls, gaps, laid out once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from launchlens.records.comparison import KernelChanges
+from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
+from launchlens.report.document import Block, Column, Name, Prominence, Row, Table, Text, Value
+from launchlens.report.words import gap_bin_label, plain
+
+_MOST = 5
+_MOST_CHANGES = 6
+
+
+def gap_table(
+    sides: Sequence[tuple[str, Sequence[GapBin]]], prominence: Prominence = "main"
+) -> Table:
+    """Gaps by length: number and time in each class.
+
+    Args:
+        sides: what stands before the columns' titles of a side, and its gaps.
+        prominence: of the table.
+    """
+    columns = [Column(f"{name}{title}") for name, _ in sides for title in ("count", "time")]
+    rows = []
+    for gaps in zip(*(gaps for _, gaps in sides), strict=True):
+        cells = [v for gap in gaps for v in (_count(gap.count), _ns(gap.total_ns))]
+        rows.append(Row((gap_bin_label(gaps[0]), *cells)))
+    first = Column("gaps, all steps", "text")
+    title = "Gaps by length, all steps" if prominence == "more" else ""
+    return Table(title, (first, *columns), tuple(rows), prominence=prominence, whole=len(sides) > 1)
+
+
+def follower_table(followers: Sequence[FollowerRow], title: str = "") -> Table:
+    """Operations after which the GPU stood idle."""
+    rows = [(f.name, _count(f.gaps), _count(f.count), _ns(f.idle_ns)) for f in followers]
+    return _named(title, ("the GPU idles after", "gaps", "of runs", "idle"), rows)
+
+
+def kernel_table(kernels: Sequence[KernelRow]) -> Table:
+    """Kernels by total time."""
+    rows = [
+        (k.name, _count(k.count), _ns(k.total_ns), Value(k.share, "fraction"), _ns(k.median_ns))
+        for k in kernels
+    ]
+    return _named("", ("kernels, all steps", "count", "total", "share", "median"), rows)
+
+
+def call_table(calls: Sequence[ApiRow]) -> Table:
+    """Host API calls by the time inside them."""
+    rows = [(a.name, _count(a.count), _ns(a.total_ns), _ns(a.median_ns)) for a in calls]
+    return _named("", ("host API calls, all steps", "count", "total", "median"), rows)
+
+
+def kernel_changes(changes: KernelChanges) -> Block:
+    """Kernels of a candidate whose number differs from the baseline's."""
+    candidate = plain(changes.candidate)
+    if not changes.known:
+        said = f"Kernels of {candidate}: unknown ({plain(changes.reason or '', 400)})"
+        return Text((said,), prominence="more")
+    groups = (
+        ("+", changes.added),
+        ("-", changes.removed),
+        ("~", changes.changed),
+    )
+    counted = (
+        f"{len(changes.added)} added, {len(changes.removed)} removed, {len(changes.changed)} run "
+        "another number of times"
+    )
+    rows = tuple(
+        Row(
+            (
+                Name(diff.name, mark),
+                _count(diff.baseline_count),
+                _count(diff.candidate_count),
+                _ns(diff.baseline_ns),
+                _ns(diff.candidate_ns),
+            )
+        )
+        for mark, diffs in groups
+        for diff in diffs
+    )
+    titles = ("before", "after", "time before", "time after")
+    return Table(
+        f"Kernels of {candidate}: {counted}",
+        (
+            Column("kernel, per step", "text"),
+            *(Column(title) for title in titles),
+        ),
+        rows,
+        prominence="more",
+        most=_MOST_CHANGES,
+        lead=f"kernels, {candidate}: {counted}" if rows else "",
+    )
+
+
+def _named(
+    title: str, headers: tuple[str, ...], rows: Sequence[tuple[str, *tuple[Value, ...]]]
+) -> Table:
+    """A table of names and their figures, the largest first."""
+    columns = (Column(headers[0], "text"), *(Column(header) for header in headers[1:]))
+    cells = (Row((Name(name), *figures)) for name, *figures in rows)
+    return Table(title, columns, tuple(cells), most=_MOST)
+
+
+def _count(number: float) -> Value:
+    return Value(number, "count")
+
+
+def _ns(number: int) -> Value:
+    return Value(number, "ns")

@@ -1,0 +1,214 @@
+"""How values become text. The only place where milliseconds and per cent exist.
+
+Builders and formats take their words from here, so that a figure reads the same in every report.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from launchlens.records.figures import GapBin, Verdict
+from launchlens.records.metric import Bound
+from launchlens.report.document import Cell, Interval, Judged, Name, Number, Value
+
+UNKNOWN = "unknown"
+MINUS = "\N{MINUS SIGN}"
+IDLE_BASIS = "Idle: share of the step window without any operation, unless a row says otherwise."
+"""Window and operation set of an idle fraction: never printed without."""
+LONG = 400
+"""Characters of a sentence that may hold foreign text."""
+_LONGEST_NAME = 160
+_FRAMES = 6
+_PYTHON = re.compile(r"\.py:\d")
+_FOLDERS = re.compile(r"\S*/(?=[^/\s]+:\d)")
+_BOUNDS = {"lower": "≥ ", "upper": "≤ "}
+_LONGER = {"ns": ("longer", "shorter"), "bytes": ("larger", "smaller")}
+
+
+def format_value(number: Number | None, unit: str, bound: Bound | None = None) -> str:
+    """A number with its unit (count, ns, fraction, bytes or per_s), marked where it is a bound."""
+    if number is None:
+        return UNKNOWN
+    return (_BOUNDS[bound] if bound else "") + _format_known(number, unit)
+
+
+def _format_known(number: Number, unit: str) -> str:
+    if unit == "ns":
+        return format_ns(number)
+    if unit == "fraction":
+        return f"{signed(100 * number, '.1f')}%"
+    if unit == "bytes":
+        return _format_bytes(number)
+    if unit == "per_s":
+        return f"{digits(number)}/s"
+    return f"{number:.0f}" if float(number).is_integer() else f"{number:.1f}"
+
+
+def format_ns(number: Number) -> str:
+    """A time in the unit that keeps three digits readable: ns, µs, ms or s."""
+    size = abs(number)
+    for bound, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if size >= bound * 0.9995:
+            return f"{digits(number / bound)} {unit}"
+    return f"{signed(number, '.0f')} ns"
+
+
+def _format_bytes(number: Number) -> str:
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if abs(number) >= 1 << power:
+            return f"{digits(number / (1 << power))} {unit}"
+    return f"{signed(number, '.0f')} B"
+
+
+def signed(number: float, spec: str) -> str:
+    """A number with a real minus sign."""
+    text = format(number, spec)
+    return text.replace("-", MINUS) if float(text) else text.lstrip("-")
+
+
+def plus(number: float, spec: str) -> str:
+    """A number with a sign in either direction."""
+    return ("+" if number > 0 else "") + signed(number, spec)
+
+
+def digits(number: float) -> str:
+    """Three digits of a number."""
+    size = abs(number)
+    return signed(number, ".2f" if size < 9.995 else ".1f" if size < 999.5 else ".0f")
+
+
+def difference(change: Number, unit: str) -> str:
+    """A change in its metric's unit; of fractions in percentage points."""
+    if unit == "fraction":
+        return f"{plus(100 * change, '.1f')} pp"
+    return ("+" if change > 0 else "") + format_value(change, unit)
+
+
+# Values of a document -------------------------------------------------------------------------
+
+
+def value(figure: Value) -> str:
+    """A value with its unit; bounds are marked as such, and what stands in a figure's place."""
+    if figure.number is None and figure.instead:
+        return figure.instead
+    return format_value(figure.number, figure.unit, figure.bound)
+
+
+def interval(low: Number | None, high: Number | None, unit: str) -> str:
+    """A confidence interval, or nothing where there is none."""
+    if low is None or high is None:
+        return ""
+    return f"{format_value(low, unit)} to {format_value(high, unit)}"
+
+
+def change(judged: Judged) -> str:
+    """A change against the baseline: counts absolute and %, times as ratio and %, idle in pp."""
+    return " ".join(part for part in _change(judged) if part)
+
+
+def brief_change(judged: Judged) -> str:
+    """A change in one term, for narrow cells: times as ratio, counts in %, idle in pp."""
+    first, rest = _change(judged)
+    return rest[1:-1] if judged.value.unit == "count" and rest else first
+
+
+def _change(judged: Judged) -> tuple[str, str]:
+    """A change in two terms, the second in parentheses or empty."""
+    by, relative, unit = judged.change, judged.relative, judged.value.unit
+    if by is None:
+        return "", ""
+    if unit == "fraction":
+        return difference(by, unit), ""
+    if unit == "count":
+        absolute = plus(by, ".0f" if float(by).is_integer() else ".1f")
+        return absolute, f"({percent(relative)})" if by and relative is not None else ""
+    number = judged.value.number or 0
+    if relative is None or min(number, number - by) < 0:
+        # From nothing, or of a negative time (a tail), there is no ratio.
+        return difference(by, unit), ""
+    ratio = _ratio(unit, relative) if relative > -1 else ""
+    return (ratio, f"({percent(relative)})") if ratio else (percent(relative), "")
+
+
+def _ratio(unit: str, relative: float) -> str:
+    factor = 1 + relative
+    if abs(relative) < 0.005:
+        return ""
+    up, down = _LONGER.get(unit, ("higher", "lower"))
+    return f"{digits(factor)}× {up}" if factor > 1 else f"{digits(1 / factor)}× {down}"
+
+
+def percent(relative: float) -> str:
+    """A relative change in per cent; never −100% for what is left of something."""
+    said = 100 * relative
+    if said == -100:
+        return f"{MINUS}100%"
+    if 99.9 < abs(said) < 100:
+        return f"{plus(said, '.2f')}%"
+    return f"{plus(said, '.1f' if abs(said) < 1000 else '.0f')}%"
+
+
+def verdict(given: Verdict) -> str:
+    """The word for a verdict; nothing for metrics of which neither less nor more is better."""
+    return "" if given == "neutral" else given
+
+
+def cell(content: Cell, limit: int = _LONGEST_NAME) -> str:
+    """A cell of a table as text on one line."""
+    if isinstance(content, Judged):
+        return value(content.value)
+    if isinstance(content, Value):
+        return value(content)
+    if isinstance(content, Interval):
+        return interval(content.low, content.high, content.unit)
+    if isinstance(content, Name):
+        return f"{content.mark} {plain(content.text, limit)}".lstrip()
+    return plain(content, limit)
+
+
+def short_stack(stack: Sequence[str]) -> str:
+    """The first frames; of native ones alone the outermost too, which names the operator."""
+    shown = list(stack[:_FRAMES])
+    if len(stack) > _FRAMES and not _PYTHON.search(stack[0]):
+        shown = [*stack[: _FRAMES // 2], "…", *stack[-_FRAMES // 2 :]]
+    return " ← ".join(_FOLDERS.sub("", frame) for frame in shown)
+
+
+def gap_bin_label(gap: GapBin) -> str:
+    """Name of a class of gap length, as in "< 2 µs" or "2-5 µs"."""
+    low = gap.from_ns // 1000
+    if gap.below_ns is None:
+        return f"> {low} µs"
+    high = gap.below_ns // 1000
+    return f"{low}-{high} µs" if low else f"< {high} µs"
+
+
+# Foreign text ---------------------------------------------------------------------------------
+
+
+def plain(text: str, limit: int = _LONGEST_NAME) -> str:
+    """Foreign text on one line: no control characters, no newlines, shortened in the middle."""
+    cleaned = "".join(
+        " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" if _is_control(c) else c for c in text
+    )
+    cleaned = " ".join(cleaned.split())
+    if len(cleaned) <= limit:
+        return cleaned
+    head = (limit - 1) * 2 // 3
+    return f"{cleaned[:head]}…{cleaned[-(limit - 1 - head) :]}"
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn")
+
+
+def joined(values: Sequence[str]) -> str:
+    """Values joined by "vs", or just one where all are alike."""
+    return values[0] if len(set(values)) == 1 else " vs ".join(values)
+
+
+def step_words(phase: str) -> str:
+    """A step by its phase; "step" alone where that is unknown."""
+    return "step" if phase == "unknown" else f"{phase} step"
