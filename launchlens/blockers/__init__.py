@@ -17,8 +17,7 @@ from launchlens.blockers.hits import Origin, Rule
 from launchlens.blockers.match import match_events
 from launchlens.blockers.rules import rules
 from launchlens.blockers.stacks import place_calls
-from launchlens.blockers.view import make_view
-from launchlens.calls.classing import Calls, class_calls
+from launchlens.blockers.view import Kinds, Mask, make_view, rule_kinds
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Finding, Step
 from launchlens.records.stacks import Stacks
@@ -53,7 +52,7 @@ def find_blockers(
     """
     phases = list(dict.fromkeys(step.phase for step in steps))
     all_events = dispatch_events if dispatch_events is not None else attempt and attempt.events
-    calls = class_calls(trace.api, trace.ops)
+    kinds = rule_kinds(trace)
     found: list[Found] = []
     for phase in phases:
         mine = [step for step in steps if step.phase == phase]
@@ -63,7 +62,7 @@ def find_blockers(
         several = f" ({phase} steps)" if len(phases) > 1 else ""
         found += [
             replace(f, finding=replace(f.finding, phase=phase, title=f.finding.title + several))
-            for f in _find_in_phase(trace, calls, mine, events, stacks)
+            for f in _find_in_phase(trace, kinds, mine, events, stacks)
         ]
     findings = apply_attempt(found, attempt) if attempt is not None else [f.finding for f in found]
     order = {"confirmed": 0, "likely": 1, "suspected": 2, "cleared": 3}
@@ -72,12 +71,12 @@ def find_blockers(
 
 def _find_in_phase(
     trace: Trace,
-    calls: Calls,
+    kinds: tuple[Kinds, Mask],
     steps: Sequence[Step],
     events: Sequence[CopyEvent],
     stacks: Stacks | None,
 ) -> list[Found]:
-    view = make_view(trace, calls, steps)
+    view = make_view(trace, kinds, steps)
     if not view.size or not trace.api.start_ns.size:
         return []
     found = [(rule, hits) for rule in rules() for hits in rule.find(view)]

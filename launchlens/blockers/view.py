@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.calls import CallKind, base_name
-from launchlens.calls.classing import Calls
+from launchlens.calls.classing import class_calls
 from launchlens.calls.ownership import calls_of
 from launchlens.records.columns import OpKind, Trace
 from launchlens.records.figures import Step
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Kinds = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class View:
     last: Rows
     process: Rows
     thread: Rows
-    kind: npt.NDArray[np.int8]
+    kind: Kinds
     bases: tuple[str, ...]
     blocking: Mask
     op_of_call: Rows
@@ -115,8 +116,25 @@ class View:
         return np.where(same, following, -1)
 
 
-def make_view(trace: Trace, calls: Calls, steps: Sequence[Step]) -> View:
-    """Prepare a trace for the rules; steps whose thread the trace does not have are left out."""
+def rule_kinds(trace: Trace) -> tuple[Kinds, Mask]:
+    """`View.kind` and `View.blocking` of a trace, whichever steps are looked at."""
+    calls = class_calls(trace.api, trace.ops)
+    kind, waits = calls.kind, calls.blocking & (calls.kind != CallKind.SYNC)
+    if calls.capturing.any():
+        inert = calls.capturing & ~calls.has_op & ~calls.has_span
+        kind = np.where(inert & (kind != CallKind.BEGIN_CAPTURE), CallKind.OTHER, kind)
+    return kind.astype(np.int8), waits
+
+
+def make_view(trace: Trace, kinds: tuple[Kinds, Mask], steps: Sequence[Step]) -> View:
+    """Prepare a trace for the rules; steps whose thread the trace does not have are left out.
+
+    Args:
+        trace: the trace.
+        kinds: what `rule_kinds` returned for it.
+        steps: steps of one phase.
+    """
+    kind, blocking = kinds
     threads = {
         (trace.processes[t.process].pid, t.tid): i
         for i, t in reversed(list(enumerate(trace.threads)))
@@ -130,9 +148,6 @@ def make_view(trace: Trace, calls: Calls, steps: Sequence[Step]) -> View:
     start = np.array([s.start_ns for s in chosen], np.int64)
     end = np.array([s.end_ns for s in chosen], np.int64)
     own = calls_of(trace.api, thread, start, end)
-    inert = calls.capturing & ~calls.has_op & ~calls.has_span
-    inert &= calls.kind != CallKind.BEGIN_CAPTURE
-    kind = np.where(inert, CallKind.OTHER, calls.kind).astype(np.int8)
     op_of_call = np.full(trace.api.start_ns.size, -1, np.int64)
     linked = np.flatnonzero(trace.ops.api_row >= 0)[::-1]  # the earliest operation is written last
     op_of_call[trace.ops.api_row[linked]] = linked
@@ -146,7 +161,7 @@ def make_view(trace: Trace, calls: Calls, steps: Sequence[Step]) -> View:
         thread=thread,
         kind=kind,
         bases=tuple(base_name(n) for n in trace.api.names),
-        blocking=calls.blocking & (calls.kind != CallKind.SYNC),
+        blocking=blocking,
         op_of_call=op_of_call,
         telling=np.flatnonzero(kind != CallKind.OTHER),
         submitting=np.flatnonzero(op_of_call >= 0),

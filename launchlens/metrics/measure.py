@@ -67,7 +67,7 @@ def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
 
 def _reasons(m: Measurement) -> list[str | None]:
     """Why figures of each row are unknown; None where all are known."""
-    copies = m.count(m.of_kind(CallKind.MEMCPY, CallKind.MEMSET)).tolist()
+    copies = m.count_kinds(CallKind.MEMCPY, CallKind.MEMSET).tolist()
     launched = (m.kernel_launches.tolist(), m.graph_launches.tolist())
     hidden, unplaced, lost = m.hidden.tolist(), m.unplaced.tolist(), m.lost.tolist()
     known = m.has_window.tolist()

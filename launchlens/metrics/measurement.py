@@ -40,6 +40,7 @@ class Measurement:
     def __init__(self, trace: Trace, ranges: Sequence[StepRange]) -> None:
         self.trace, self.ranges = trace, ranges
         self.calls = class_calls(trace.api, trace.ops)
+        self._counted: dict[CallKind, IntColumn] = {}
         starts = np.array([r.start_ns for r in ranges], np.int64)
         ends = np.array([r.end_ns for r in ranges], np.int64)
         threads = np.array([r.thread for r in ranges], np.int64)
@@ -69,12 +70,19 @@ class Measurement:
 
     # Host side ---------------------------------------------------------------------------------
 
-    def of_kind(self, *kinds: CallKind) -> Mask:
-        """Calls of these kinds as they count; captured ones submit nothing and do not."""
-        wanted: Mask = (
-            np.isin(self.calls.kind, kinds) if len(kinds) > 1 else (self.calls.kind == kinds[0])
-        )
-        return wanted & ~self.calls.captured
+    def of_kind(self, kind: CallKind) -> Mask:
+        """Calls of a kind as they count; captured ones submit nothing and do not."""
+        wanted: Mask = self.calls.kind == kind
+        wanted &= ~self.calls.captured
+        return wanted
+
+    def count_kinds(self, *kinds: CallKind) -> IntColumn:
+        """How many calls of these kinds each row has (`of_kind`, `count`)."""
+        for kind in kinds:
+            if kind not in self._counted:
+                self._counted[kind] = self.count(self.of_kind(kind))
+        total: IntColumn = np.sum([self._counted[kind] for kind in kinds], axis=0, dtype=np.int64)
+        return total
 
     def count(self, wanted: Mask) -> IntColumn:
         """How many of these calls each row has; of a step on several devices, where they ran."""
@@ -94,12 +102,12 @@ class Measurement:
     @cached_property
     def kernel_launches(self) -> IntColumn:
         """Kernel launch calls of each row."""
-        return self.count(self.of_kind(CallKind.KERNEL))
+        return self.count_kinds(CallKind.KERNEL)
 
     @cached_property
     def graph_launches(self) -> IntColumn:
         """Graph launch calls of each row."""
-        return self.count(self.of_kind(CallKind.GRAPH))
+        return self.count_kinds(CallKind.GRAPH)
 
     @cached_property
     def hidden(self) -> IntColumn:

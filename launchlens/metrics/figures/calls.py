@@ -12,7 +12,7 @@ from launchlens.metrics.measurement import Measurement
 
 def _counted(m: Measurement, kinds: tuple[CallKind, ...]) -> Column:
     """Calls of some kinds that were not captured."""
-    return m.host(m.count(m.of_kind(*kinds)))
+    return m.host(m.count_kinds(*kinds))
 
 
 # A metric whose entry names kinds of call is the number of these calls.
