@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from launchlens.catalogue import GAPS, gap_causes, step_metrics, tiles
+from launchlens.catalogue import GAPS, by_name, gap_causes, step_metrics, tiles
 from launchlens.records.figures import Analysis, Group, Stat, Step
 from launchlens.records.metric import Metric
 from launchlens.records.timeline import Timeline
@@ -36,6 +36,13 @@ from launchlens.report.words import IDLE_BASIS, plain
 
 _MOST_TILES = 4
 _MOST_STEPS = 40
+_STEP_FIGURES = {
+    "launches": "launches",
+    "kernels": "kernels",
+    "window": "window_ns",
+    "busy": "busy_ns",
+    "idle": "idle",
+}
 
 
 def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) -> Document:
@@ -74,10 +81,10 @@ def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Sec
     names = _names(analysis.summary)
     for i, (group, name) in enumerate(zip(analysis.summary, names, strict=True)):
         yield _figures(group, name.capitalize(), i)
+        if timelines and i == 0:
+            yield timeline_section(timelines)
         if work := tuple(_work(group, i)):
             yield Section(f"work-{i}", f"Kernels and gaps of {name}", work, folds=True)
-    if timelines:
-        yield timeline_section(timelines)
     if chart := modules(timelines):
         yield Section("modules-section", "Modules", (chart,))
     if analysis.findings:
@@ -104,7 +111,9 @@ def _figures(group: Group, title: str, index: int) -> Section:
         f"{group.phase}: {group.steps} steps{dropped} ({where})",
         (Column("per step", "text"), *(Column(title) for title in titles)),
         tuple(_metric_row(m, group.metrics[m.name]) for m in step_metrics()),
-        caption=f"{group.phase}: {group.steps} steps used, {group.dropped} dropped.",
+        caption=f"{group.phase}: {group.steps} steps used, {group.dropped} dropped. "
+        f"Recognized by: {group.engine}; {group_words(group)}.",
+        form="figures",
     )
     blocks: list[Block] = []
     if group.bound:
@@ -162,16 +171,16 @@ def _work(group: Group, index: int) -> Iterator[Block]:
 def _step_table(steps: Sequence[Step]) -> Table:
     """The steps one by one; their process and GPU where there are several."""
     several = len({(s.pid, s.device) for s in steps}) > 1
-    figures = ("launches", "kernels", "window", "busy", "idle")
     return Table(
         "",
         (
             Column("step", "text"),
             Column("phase"),
             *((Column("pid:gpu"),) if several else ()),
-            *(Column(title) for title in (*figures, "bound")),
+            *(Column(title) for title in (*_STEP_FIGURES, "bound")),
         ),
         tuple(_step_row(step, several=several) for step in steps),
+        caption="Every step",
         prominence="more",
         most=_MOST_STEPS,
         rest="--format csv lists all",
@@ -185,11 +194,12 @@ def _step_row(step: Step, *, several: bool) -> Row:
             Name(f"{step.index}: {plain(step.range)}"),
             step.phase,
             *((where,) if several else ()),
-            Value(step.launches, "count"),
-            Value(step.kernels, "count"),
-            Value(step.window_ns, "ns"),
-            Value(step.busy_ns, "ns"),
-            Value(step.idle, "fraction"),
+            *(_figure(step, name) for name in _STEP_FIGURES.values()),
             step.bound or "unknown",
         )
     )
+
+
+def _figure(step: Step, name: str) -> Value:
+    metric = by_name()[name]
+    return Value(step.figure(name), metric.unit, metric.bound_under(step.graph_tracing))

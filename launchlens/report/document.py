@@ -93,12 +93,12 @@ class Row:
 class Table:
     """A table whose first ``names`` columns name a row.
 
-    ``form`` "sides": the first column is a metric and the others are `Judged`, baseline first;
-    formats choose how many columns a side takes. ``caption``: what it is over, for a page; ``lead``
-    the same in a few words. ``most``: rows shown where space is short, several times as many where
-    there is more; ``rest``: where the others are, should rows be left out. ``whole``: no column may
-    be left out, however narrow the report. The ``lead`` of a table that only details show stands in
-    its place elsewhere.
+    ``form`` "figures": the first column is a metric; "sides": so it is, and the others are
+    `Judged`, baseline first; formats choose how many columns a side takes. ``caption``: what it is
+    over, for a page; ``lead`` the same in a few words. ``most``: rows shown where space is short,
+    several times as many where there is more; ``rest``: where the others are, should rows be left
+    out. ``whole``: no column may be left out, however narrow the report. The ``lead`` of a table
+    that only details show stands in its place elsewhere.
     """
 
     title: str
@@ -106,7 +106,7 @@ class Table:
     rows: tuple[Row, ...]
     caption: str = ""
     names: int = 1
-    form: Literal["rows", "sides"] = "rows"
+    form: Literal["rows", "figures", "sides"] = "rows"
     prominence: Prominence = "main"
     most: int | None = None
     lead: str = ""

@@ -9,7 +9,7 @@ from launchlens.catalogue import bound_under
 from launchlens.records.figures import Group
 from launchlens.records.timeline import Timeline
 from launchlens.records.trend import TrendPoint, TrendSeries
-from launchlens.report.charts import (
+from launchlens.report.chart_parts import (
     BUSY,
     MOST_NAMES,
     cause_series,

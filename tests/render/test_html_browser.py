@@ -11,9 +11,10 @@ from contextlib import contextmanager
 
 import html_records as records
 import pytest
-from test_trend import series
 
-from launchlens.render.html import render_comparison_html, render_trend_html
+from launchlens.render.html.page import write_page
+from launchlens.report.comparison import comparison_document
+from launchlens.report.trend import trend_document
 
 pytestmark = pytest.mark.browser
 
@@ -83,7 +84,7 @@ def report(tmp_path_factory):
         records.timeline("eager", 5000, 17_000, 1900, name=NAME),
         records.timeline("cudagraph", 5000, 3000, 1900, graph=True, name=NAME),
     ]
-    path.write_text(render_comparison_html(made, lines), "utf-8")
+    path.write_text(write_page(comparison_document(made, lines)), "utf-8")
     return path
 
 
@@ -240,9 +241,12 @@ def test_readable_at_desk_and_on_a_phone_light_and_dark(report, tmp_path, width,
 
 
 def test_a_trend_draws_a_point_for_each_run_that_has_the_figure(tmp_path):
-    made = [series([47_400_000, None, 46_000_000]), series([4_670_000], variant="cudagraph")]
+    made = [
+        records.trend([47_400_000, None, 46_000_000]),
+        records.trend([4_670_000], variant="cudagraph"),
+    ]
     path = tmp_path / "trend.html"
-    path.write_text(render_trend_html(made), "utf-8")
+    path.write_text(write_page(trend_document(made)), "utf-8")
     with browser(tmp_path / "profile", 390, touch=True) as driver:
         show(driver, path)
         assert [e for e in driver.get_log("browser") if e["level"] in ("SEVERE", "WARNING")] == []

@@ -1,137 +1,150 @@
-"""Charts: plotly accepts them, and what they draw is what the record holds."""
+"""Charts as plotly draws them: plotly accepts them, and they show the document's numbers."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import html_records as records
 import pytest
 
-from launchlens.records.timeline import Lane, Span
-from launchlens.render import html_charts as charts
-from launchlens.render.html_figures import Series, bars_by_category
-from launchlens.render.html_modules import OUTSIDE, count_launches, module_chart
-from launchlens.render.html_palette import GAP_CAUSES, SIDE_COLOURS, text_on
+from launchlens.catalogue import gap_causes
+from launchlens.render.html.figures import figure
+from launchlens.render.html.palette import CAUSE_COLOURS, SIDE_COLOURS, colour, text_on
+from launchlens.report.document import Chart, Series, Value
 
-COMPARISON = records.comparison()
-PHASE = COMPARISON.phases[0]
+FORMS = ("bars", "stacked", "columns", "lines")
 
 
-def all_figures():
-    yield charts.idle_chart(COMPARISON, PHASE, 0)
-    yield charts.time_chart(COMPARISON, PHASE, 0)
-    yield charts.idle_fraction_chart(COMPARISON, PHASE, 0)
-    yield from charts.gap_charts(COMPARISON)
-    yield charts.call_chart(COMPARISON)
-    yield charts.kernel_chart(COMPARISON)
-    yield from charts.request_charts(COMPARISON)
+def ns(*numbers):
+    return tuple(Value(number, "ns") for number in numbers)
 
 
-@pytest.mark.parametrize("figure", list(all_figures()), ids=lambda figure: figure.id)
-def test_plotly_accepts_every_figure(figure):
+def chart(form="bars", **changes):
+    series = (
+        Series("eager", ns(1_500_000, None), ("side", "0")),
+        Series("captured", ns(250_000, 3_000_000), ("side", "1")),
+    )
+    return replace(Chart("f", "Title", ("a", "b"), series, "ns", form), **changes)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_plotly_accepts_every_form(form):
     graph_objects = pytest.importorskip("plotly.graph_objects")
-    graph_objects.Figure({"data": figure.data, "layout": figure.layout})
+    view = figure(chart(form), "f")
+    graph_objects.Figure({"data": view.data, "layout": view.layout})
 
 
-def test_idle_bars_are_the_causes_of_the_record():
-    figure = charts.idle_chart(COMPARISON, PHASE, 0)
-    drawn = {trace["name"]: trace["x"] for trace in figure.data}
-    assert drawn == {
-        "busy": [10.8324, 11.7832, 9.9372],
-        "host": [51.0, 0.24, 4.4],
-        "launch": [7.9, 0.06, 0.9],
-        "sync": [0.6, 0.0, 0.3],
-        "device": [0.12, 2.09, 1.2],
-        "lead-in": [0.31, 0.095, 0.12],
-        "tail": [0.0376, 0.0318, 0.0428],
-    }
-    assert figure.layout["barmode"] == "stack"
+@pytest.mark.parametrize("form", FORMS)
+def test_times_are_drawn_in_milliseconds_and_unknown_is_no_zero(form):
+    view = figure(chart(form), "f")
+    axis = "x" if form in ("bars", "stacked") else "y"
+    assert [one[axis] for one in view.data] == [[1.5, None], [0.25, 3.0]]
 
 
-def test_step_times_and_idle_side_by_side():
-    times = charts.time_chart(COMPARISON, PHASE, 0)
-    assert times.labels == ("untraced", "traced", "busy on the GPU")
-    assert times.data[0]["x"] == [49.1, 70.8, 10.8324]
-    idle = charts.idle_fraction_chart(COMPARISON, PHASE, 0)
-    assert idle.data[0]["x"] == pytest.approx([84.7, 77.9])
-    assert idle.data[2]["x"] == [pytest.approx(41.2), None]
+def test_fractions_are_drawn_in_per_cent():
+    series = (Series("eager", (Value(0.847, "fraction"),), ("side", "0")),)
+    view = figure(chart(categories=("idle",), series=series, unit="fraction"), "f")
+    assert view.data[0]["x"] == [pytest.approx(84.7)]
+    assert view.layout["xaxis"]["title"]["text"] == "per cent"
 
 
-def test_gap_histogram_is_per_step():
-    time, count = charts.gap_charts(COMPARISON)
-    assert count.data[0]["x"] == ["< 2", "2-5", "5-10", "10-50", "50-500", "> 500"]
-    assert count.data[0]["y"] == [550, 225, 1025, 1975, 52.5, 1]  # over 4 steps
-    assert time.data[0]["y"] == pytest.approx([0.725, 0.775, 7.75, 40, 5.25, 2.25])
-
-
-def test_calls_and_kernels_are_per_step_largest_first():
-    calls = charts.call_chart(COMPARISON)
-    assert calls.labels[:2] == ("cudaLaunchKernel", "cuLaunchKernelEx")
-    assert calls.data[0]["x"] == [3200, 628, 10, 3]
-    kernels = charts.kernel_chart(COMPARISON)
-    assert kernels.data[1]["x"] == [850, 300]
-    assert kernels.data[0]["customdata"][0] == [
-        records.ADD.replace("<", "&lt;").replace(">", "&gt;"),
-        "850",
-    ]
-
-
-def test_requests_by_concurrency():
-    ttft, itl = charts.request_charts(COMPARISON)
-    assert ttft.data[0]["x"] == ["1", "4"]
-    assert ttft.data[0]["y"][0] == 48.3
-    assert [bar["name"] for bar in ttft.data] == ["eager", "cudagraph"]
-    assert ttft.caption.endswith("Unknown: breakable.")
-    assert itl.data[1]["y"] == [8.7, 8.7]
+def test_a_bar_that_is_missing_is_said_to_be_unknown():
+    texts = [one["text"] for one in figure(chart(), "f").layout["annotations"]]
+    assert texts == ["a", "b", "<i>eager: unknown</i>"]
+    assert figure(chart("stacked"), "f").layout["barmode"] == "stack"
 
 
 def test_a_chart_says_the_same_in_its_table_and_in_words():
-    figure = bars_by_category(
-        "f", "Title", "", ["a", "b"], [Series("one", "#000000", (1_500_000, None))], unit="ns"
-    )
-    assert [[c.text for c in row.cells] for row in figure.table.rows] == [["1.50 ms"], ["unknown"]]
-    assert figure.summary == "Title. one: a 1.50 ms, b unknown."
+    view = figure(chart(), "f")
+    assert [(row.title, [cell.text for cell in row.cells]) for row in view.table.rows] == [
+        ("a", ["1.50 ms", "250.0 µs"]),
+        ("b", ["unknown", "3.00 ms"]),
+    ]
+    assert view.summary == ("Title. eager: a 1.50 ms, b unknown; captured: a 250.0 µs, b 3.00 ms.")
+
+
+def test_a_bound_is_marked_wherever_a_chart_writes_its_value():
+    series = (Series("captured", (Value(4_650_000, "ns", "upper"),), ("busy", "")),)
+    view = figure(chart(categories=("step",), series=series), "f")
+    assert view.data[0]["text"] == ["≤ 4.65 ms"]
+    assert view.table.rows[0].cells[0].text == "≤ 4.65 ms"
+    assert "≤ 4.65 ms" in view.summary
+
+
+def test_a_legend_explains_series_and_needs_two():
+    view = figure(chart(), "f")
+    assert [words for _, words in view.legend] == ["eager", "captured"]
+    assert figure(chart(series=chart().series[:1]), "f").legend == ()
+
+
+def test_names_carry_no_markup_into_plotly():
+    name = "<b>bold</b><a href='x'>"
+    made = chart(categories=(name, "b"), series=(replace(chart().series[0], name=name),))
+    for form in FORMS:
+        view = figure(replace(made, form=form, short=()), "f")
+        texts = [view.data[0]["name"], str(view.data[0].get("customdata")), str(view.data[0]["x"])]
+        texts += [one["text"] for one in view.layout.get("annotations", [])]
+        texts += view.layout["xaxis"].get("ticktext", [])
+        assert not [text for text in texts if "<b>" in text or "<a" in text]
+
+
+def test_a_line_breaks_at_the_unknown_and_goes_on_across_the_absent():
+    made = chart("lines", categories=("r1", "r2", "r3"))
+    unknown = Series("eager", ns(1_000_000, None, 2_000_000), ("side", "1"))
+    absent = replace(unknown, name="captured", absent=(1,))
+    first, second = figure(replace(made, series=(unknown, absent)), "f").data
+    assert (first["x"], first["y"]) == ([0, 1, 2], [1.0, None, 2.0])
+    assert (second["x"], second["y"]) == ([0, 2], [1.0, 2.0])
+    assert not first["connectgaps"]
+    assert first["marker"]["symbol"] != second["marker"]["symbol"]
+
+
+def test_intervals_are_bars_around_the_median():
+    value = Value(10_000_000, "ns", None, 8_000_000, 13_000_000)
+    series = Series("eager", (value,), ("side", "1"), hover=("+3.0% since the run before",))
+    (line,) = figure(chart("lines", categories=("run1",), series=(series,)), "f").data
+    bars = line["error_y"]
+    assert (bars["array"], bars["arrayminus"]) == ([3.0], [2.0])
+    hover = ["run1", "10.0 ms", "(8.00 ms to 13.0 ms), +3.0% since the run before"]
+    assert line["customdata"] == [hover]
+
+
+def test_few_runs_are_named_below_the_axis_of_many():
+    names = tuple(f"2026-11-{day:02} commit" for day in range(1, 30))
+    series = (Series("eager", ns(*range(29)), ("side", "1")),)
+    axis = figure(chart("lines", categories=names, series=series), "f").layout["xaxis"]
+    assert len(axis["tickvals"]) == len(axis["ticktext"]) <= 5
+    assert axis["tickvals"][-1] == 28
+    assert axis["ticktext"][-1] == "2026-11-29<br>commit"
+
+
+def test_only_the_last_runs_of_a_line_are_read_aloud():
+    names = tuple(f"run{i}" for i in range(29))
+    series = (Series("eager", ns(*range(29)), ("side", "1")),)
+    heard = figure(chart("lines", categories=names, series=series), "f").summary
+    assert heard.startswith("Title. eager: run21 21 ns")
+    assert heard.endswith("run28 28 ns.")
+
+
+def test_every_cause_has_a_colour_of_its_own():
+    assert len({colour("cause", cause) for cause in gap_causes()}) == len(gap_causes())
 
 
 def test_labels_on_colours_can_be_read():
     """WCAG's contrast of small text, 4.5 to 1, for every colour that carries text."""
 
-    def luminance(colour):
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    def luminance(code):
+        parts = [int(code[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         low, high = 12.92, 2.4
         lin = [p / low if p <= 0.04045 else ((p + 0.055) / 1.055) ** high for p in parts]
         return 0.2126 * lin[0] + 0.7152 * lin[1] + 0.0722 * lin[2]
 
-    for colour in (*SIDE_COLOURS, *(colour for colour, _ in GAP_CAUSES.values())):
-        light, dark = sorted((luminance(colour), luminance(text_on(colour))), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, colour
+    for code in (*SIDE_COLOURS, *CAUSE_COLOURS, colour("busy", "")):
+        light, dark = sorted((luminance(code), luminance(text_on(code))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, code
 
 
-def test_launches_belong_to_the_innermost_module():
-    launch = [Span("cudaLaunchKernel", at, 2, "launch") for at in (5, 15, 25, 35, 45, 95)]
-    ranges = (
-        Span("module:layers.0", 10, 40, "module"),
-        Span("module:layers.0.mlp", 20, 10, "module"),
-        Span("module:layers.1.mlp", 60, 40, "module"),
-        Span("prefill", 0, 100, "range"),
-    )
-    line = records.timeline("eager", 1, 100, 10)
-    made = type(line)(
-        "eager",
-        0,
-        "prefill",
-        "prefill",
-        100,
-        (Lane("calls", "host", (*launch, Span("sync", 16, 1, "sync"))), Lane("r", "range", ranges)),
-    )
-    assert count_launches(made) == {OUTSIDE: 1, "layers.*": 3, "layers.*.mlp": 2}
-    figure = module_chart([made])
-    assert dict(zip(figure.labels, figure.data[0]["x"], strict=True)) == {
-        "layers.*": 3,
-        "layers.*.mlp": 2,
-        OUTSIDE: 1,
-    }
-
-
-def test_without_module_ranges_no_module_chart():
-    line = records.timeline("eager", 3, 100, 10)
-    lanes = tuple(lane for lane in line.lanes if lane.role != "range")
-    assert module_chart([type(line)("e", 0, "p", "prefill", 100, lanes)]) is None
+def test_long_names_are_shortened_above_bars_and_whole_in_the_table():
+    view = figure(chart(categories=(records.LONG, "b")), "f")
+    assert len(view.layout["annotations"][0]["text"]) < 70
+    assert view.table.rows[0].title == records.LONG

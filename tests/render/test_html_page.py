@@ -7,19 +7,50 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
+from typing import get_args, get_type_hints
 
+import handmade
 import html_records as records
 import pytest
 
+from launchlens.catalogue import step_metrics
 from launchlens.records.measured import Failure
-from launchlens.render.html import render_analysis_html, render_comparison_html, script_json
-from tests import handmade
+from launchlens.render.html.page import script_json, write_page
+from launchlens.report.analysis import analysis_document
+from launchlens.report.comparison import comparison_document
+from launchlens.report.document import (
+    Block,
+    Chart,
+    Checks,
+    Column,
+    Course,
+    Document,
+    Facts,
+    FindingItem,
+    Findings,
+    Interval,
+    Name,
+    Point,
+    Row,
+    Section,
+    Series,
+    Table,
+    Text,
+    Timelines,
+    Value,
+)
+from launchlens.report.trend import trend_document
+
+
+def render_comparison(comparison, timelines=()) -> str:
+    return write_page(comparison_document(comparison, timelines))
+
 
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 MB = 1_000_000
 
 
-class Document(HTMLParser):
+class Parsed(HTMLParser):
     """Elements with their attributes, text by element id, and whether all tags are closed."""
 
     def __init__(self, source: str) -> None:
@@ -68,12 +99,12 @@ def data_of(source: str) -> dict:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return render_comparison_html(records.comparison(), records.timelines(400))
+    return render_comparison(records.comparison(), records.timelines(400))
 
 
 @pytest.fixture(scope="module")
-def document(page) -> Document:
-    return Document(without_plotly(page))
+def document(page) -> Parsed:
+    return Parsed(without_plotly(page))
 
 
 def test_page_leads_with_the_answer(document):
@@ -100,8 +131,8 @@ def test_unknown_is_said_not_drawn_as_zero(page, document):
 
 
 def test_five_columns_for_one_candidate():
-    source = render_comparison_html(records.comparison(candidates=1))
-    heads = Document(without_plotly(source)).texts("thead")
+    source = render_comparison(records.comparison(candidates=1))
+    heads = Parsed(without_plotly(source)).texts("thead")
     assert heads[0] == "Metric Baseline: eager cudagraph Change Verdict"
 
 
@@ -146,7 +177,7 @@ def test_nothing_is_loaded_from_anywhere(page, document):
 
 
 def test_same_record_same_page(page):
-    assert page == render_comparison_html(records.comparison(), records.timelines(400))
+    assert page == render_comparison(records.comparison(), records.timelines(400))
 
 
 @pytest.mark.parametrize("name", [records.HOSTILE, records.LONG, "", "\ud800 lone", "a\x00b"])
@@ -159,15 +190,15 @@ def test_hostile_names_stay_text(name):
         baseline=replace(made.baseline, findings=(records.finding(name),)),
     )
     line = replace(records.timeline("eager", 50, 9000, 2000, name=name), range=name)
-    source = render_comparison_html(made, [line])
+    source = render_comparison(made, [line])
     source.encode("utf-8")
-    document = Document(without_plotly(source))
+    document = Parsed(without_plotly(source))
     assert document.open == []
     assert len(document.all("script")) == 3
     assert not document.all("img")
     assert not [a for _, attrs in document.elements for a in attrs if a.startswith("on")]
     assert "49 {" not in source  # a template inside a name is not run
-    names = data_of(source)["timeline"]["names"]
+    names = data_of(source)["timelines"][0]["names"]
     assert name in names
 
 
@@ -180,9 +211,7 @@ def test_names_cannot_end_the_data_element():
 
 
 def test_plotly_texts_carry_no_markup_of_names():
-    source = render_comparison_html(
-        records.comparison(name="<b>bold</b><a href='x'>", candidates=1)
-    )
+    source = render_comparison(records.comparison(name="<b>bold</b><a href='x'>", candidates=1))
     for figure in data_of(source)["figures"]:
         for trace in figure["data"]:
             for entry in trace.get("customdata", []):
@@ -193,15 +222,15 @@ def test_plotly_texts_carry_no_markup_of_names():
 
 def test_file_stays_small_with_a_step_of_5000_kernels():
     sides = [records.timeline(f"side {i}", 5000, 17_000, 1900) for i in range(2)]
-    assert len(render_comparison_html(records.comparison(), sides).encode()) < 6.5 * MB
+    assert len(render_comparison(records.comparison(), sides).encode()) < 6.5 * MB
     sides = [records.timeline(f"side {i}", 5000, 17_000, 1900) for i in range(7)]
-    assert len(render_comparison_html(records.comparison(), sides).encode()) < 8 * MB
+    assert len(render_comparison(records.comparison(), sides).encode()) < 8 * MB
 
 
 def test_a_failed_variant_is_shown_with_its_reason():
     made = handmade.failed_candidate(handmade.comparison())
-    source = render_comparison_html(made)
-    text = " ".join(Document(without_plotly(source)).texts("main"))
+    source = render_comparison(made)
+    text = " ".join(Parsed(without_plotly(source)).texts("main"))
     assert "Cannot copy between CPU and CUDA tensors" in text
     assert "modeling_gemma3n.py:1727" in text
 
@@ -213,25 +242,29 @@ def test_a_failed_variant_and_its_blockers_have_a_section_of_their_own():
         handmade.finding(confidence="cleared", title="Copy that is harmless", remedy="none needed"),
     )
     made = replace(made, candidates=(replace(made.candidates[0], findings=found),))
-    document = Document(without_plotly(render_comparison_html(made)))
+    document = Parsed(without_plotly(render_comparison(made)))
     assert "What stands in the way of a CUDA graph" in document.texts("h2")
     assert "What stands in the way of a CUDA graph" in document.texts("nav")[0]
     section = section_of(document, "What stands in the way of a CUDA graph")
-    cards = [
-        text for text in document.texts("div") if text.startswith(("cudagraph could", "cudagraph:"))
+    failed, confirmed, cleared = [
+        text for text in document.texts("div") if text.startswith(("cudagraph could", "6 ×"))
     ]
-    failed, confirmed, cleared = cards
-    assert failed.startswith("cudagraph could not be captured failed RuntimeError: Cannot copy")
-    assert failed.endswith("modeling_gemma3n.py:1727 Remedy: Build the value on the GPU.")
-    assert confirmed.startswith("cudagraph: Copy from pageable memory confirmed 6 in each step")
-    assert confirmed.endswith("modeling_gemma3n.py:1727 Remedy: Build the value on the GPU.")
+    assert failed.startswith(
+        "cudagraph could not be captured at modeling_gemma3n.py:1727: Cannot copy"
+    )
+    assert failed.endswith("Error: RuntimeError Remedy: Build the value on the GPU.")
+    assert confirmed.startswith(
+        "6 × Copy from pageable memory, modeling_gemma3n.py:1727: blocks capture (confirmed)"
+    )
+    assert confirmed.endswith("Remedy: Build the value on the GPU.")
     assert "Remedy" not in cleared
+    assert "Capture blockers, cudagraph" in document.texts("h3")
     assert "2 findings: 1 confirmed (a capture failed at this line), 1 cleared" in section
 
 
 def test_a_failure_alone_says_that_no_blockers_were_looked_for():
     made = handmade.failed_candidate(handmade.comparison())
-    document = Document(without_plotly(render_comparison_html(made)))
+    document = Parsed(without_plotly(render_comparison(made)))
     section = section_of(document, "What stands in the way of a CUDA graph")
     assert "not looked for: launchlens blockers does" in section
 
@@ -243,11 +276,11 @@ def test_a_program_that_crashed_is_not_called_uncapturable():
     side = replace(side, facts=replace(side.facts, failure=failure))
     phase = replace(made.phases[0], steps=(5, 0))
     made = replace(made, candidates=(side,), phases=(phase,))
-    text = " ".join(Document(without_plotly(render_comparison_html(made))).texts("body"))
+    text = " ".join(Parsed(without_plotly(render_comparison(made))).texts("body"))
     assert "cudagraph could not be run" in text
     assert "eager → cudagraph: could not be run: the process ended with -9" in text
     assert "captured" not in section_of(
-        Document(without_plotly(render_comparison_html(made))), "What failed"
+        Parsed(without_plotly(render_comparison(made))), "What failed"
     )
 
 
@@ -255,9 +288,9 @@ def test_charts_name_a_side_without_figures_once():
     made = records.comparison(candidates=1)
     silent = replace(made.candidates[0], kernels=(), api_calls=(), gap_histogram=())
     made = replace(made, candidates=(silent,))
-    figures = {figure["id"]: figure for figure in data_of(render_comparison_html(made))["figures"]}
+    figures = {figure["id"]: figure for figure in data_of(render_comparison(made))["figures"]}
     assert [bar["name"] for bar in figures["kernels"]["data"]] == ["eager"]
-    captions = " ".join(Document(without_plotly(render_comparison_html(made))).texts("figcaption"))
+    captions = " ".join(Parsed(without_plotly(render_comparison(made))).texts("figcaption"))
     assert "Shown is eager. Unknown: cudagraph." in captions
 
 
@@ -276,7 +309,7 @@ def test_a_side_with_two_traces_says_which_one_is_drawn():
     made = records.comparison(candidates=1)
     captured = made.candidates[0]
     made = replace(made, candidates=(replace(captured, timing_trace=captured.trace),))
-    document = Document(without_plotly(render_comparison_html(made, records.timelines(50))))
+    document = Parsed(without_plotly(render_comparison(made, records.timelines(50))))
     section = section_of(document, "Timeline of one step")
     assert "Drawn from the node-level trace, while the figures above" in section
     assert "whole-graph one: cudagraph." in section
@@ -285,7 +318,7 @@ def test_a_side_with_two_traces_says_which_one_is_drawn():
 def test_a_failed_side_is_not_said_to_have_a_trace():
     made = handmade.failed_candidate(handmade.comparison())
     drawn = [records.timeline("eager", 50, 9000, 2000)]
-    document = Document(without_plotly(render_comparison_html(made, drawn)))
+    document = Parsed(without_plotly(render_comparison(made, drawn)))
     section = section_of(document, "Timeline of one step")
     assert "Not drawn, since there is no trace: cudagraph." in section
 
@@ -294,17 +327,85 @@ def test_blockers_and_requests_are_there(document):
     text = " ".join(document.texts("main"))
     assert "6 × host-to-device copies, 2 bytes, pageable" in text
     assert "modeling_gemma3n.py:1727" in text
-    assert any(row.startswith("eager, concurrency 1 48.3 ms") for row in document.texts("tr"))
+    assert any(row.startswith("1 eager 48.3 ms") for row in document.texts("tr"))
 
 
 def test_page_of_one_trace():
-    filled = handmade.group().metrics | {
-        f"gaps_ns.{cause}": handmade.stat(1_000_000, 5)
-        for cause in ("lead_in", "host", "launch", "sync", "device", "tail", "unlinked")
-    }
+    filled = {m.name: handmade.stat(1_000_000, 5) for m in step_metrics()}
+    filled |= handmade.group().metrics
     made = handmade.analysis([handmade.group(metrics=filled)])
-    source = render_analysis_html(made, [records.timeline("eager", 50, 9000, 2000)])
-    document = Document(without_plotly(source))
+    source = write_page(analysis_document(made, [records.timeline("eager", 50, 9000, 2000)]))
+    document = Parsed(without_plotly(source))
     assert document.open == []
     assert any(t.startswith("Launches per step 3828") for t in document.texts("tr"))
     assert document.texts("p")[0].startswith("gemma-4-e4b-eager: 3828 launches per prefill step")
+
+
+def test_a_trend_has_a_section_for_each_shape_and_its_first_and_last_values():
+    made = [
+        records.trend([47_400_000, 4_670_000, None]),
+        records.trend([2_000_000], shape="ISL 512"),
+        records.trend([3], phase="decode"),
+    ]
+    source = write_page(trend_document(made))
+    document = Parsed(without_plotly(source))
+    assert [f["id"] for f in data_of(source)["figures"]] == ["trend-0", "trend-1", "trend-2"]
+    assert document.texts("dl")[0].startswith("Qwen3-0.6b, eager, prefill 47.4 ms → 4.67 ms")
+    assert document.texts("p")[0].startswith("untraced_ns of qwen3-0.6b, eager, prefill step: 47.4")
+    rows = [row for row in document.texts("tr") if row.startswith("2026-11-0")]
+    assert rows[:3] == [
+        "2026-11-01 1111111 (run1) 47.4 ms",
+        "2026-11-02 2222222+ (run2) 4.67 ms",
+        "2026-11-03 3333333 (run3) unknown",
+    ]
+
+
+def test_a_document_of_a_kind_that_no_one_thought_of():
+    """Every block there is, twice, with one anchor for all of them and hostile texts."""
+    text = records.HOSTILE
+    value = Value(2.5, "fraction", "lower", 2.0, 3.0)
+    series = Series(text, (value, Value(None, "fraction")), ("side", "9"))
+    columns = (Column(text, "text"), Column("number"), Column("interval"))
+    cells = (Name(text), value, Interval(1, 2, "ns"))
+    item = FindingItem(text, "suspected", "rule", "f.py:1", ((text, text),), (), (text, text))
+    blocks = (
+        *(Text((text, "  behind it"), form) for form in get_args(get_type_hints(Text)["form"])),
+        Table(text, columns, (Row(cells, text), Row(("plain", Value(None, "ns"), ""))) * 4, most=2),
+        Table(text, (), ()),
+        *(
+            Chart(text, text, (text, "b"), (series,), "fraction", form, text, text)
+            for form in get_args(get_type_hints(Chart)["form"])
+        ),
+        Timelines((records.timeline(text, 9, 900, 300),), text, text),
+        Findings(text, (item,)),
+        Facts(text, ((text, text),)),
+        Course(text, text, (Point("2026-11-01", text, value, text),)),
+        Checks(((text, text, text), ("ok", "fine", ""))),
+    )
+    sections = (Section(text, text, blocks), Section(text, "", (*blocks, *blocks)))
+    made = Document(
+        "horoscope",
+        text,
+        (text,),
+        tiles=((text, ((text, value),)),),
+        differences=((text, (text,)),),
+        sides=(text,),
+        sections=sections,
+        provenance=(Facts(text, ((text, text),)),),
+    )
+    source = write_page(made)
+    page = Parsed(without_plotly(source))
+    assert page.open == []
+    assert len(page.all("script")) == 3
+    assert not page.all("img")
+    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert len(data_of(source)["timelines"]) == 3
+    assert set(get_args(Block)) == {type(block) for block in blocks}
+    assert "≥ 250.0%" in " ".join(page.texts("tr"))
+
+
+def test_an_empty_document_is_a_page():
+    page = Parsed(without_plotly(write_page(Document("nothing", "Nothing", ()))))
+    assert page.texts("h1") == ["Nothing"]
+    assert page.texts("section") == []

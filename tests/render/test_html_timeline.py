@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from launchlens.records.timeline import Lane, Span, Timeline
-from launchlens.render.html_timeline import encode_array, timeline_legend, timeline_payload
+from launchlens.render.html.timelines import encode_array, timeline_legend, timeline_payload
 
 
 def decode(spec: dict[str, str]) -> list[int]:
@@ -60,7 +60,7 @@ def test_legend_names_what_occurs_and_nothing_else():
         Lane("gaps", "gap", (Span("g", 0, 1, "sync"), Span("g", 1, 1, "host"))),
     )
     legend = timeline_legend([Timeline("eager", 0, "prefill", "prefill", 2, lanes)])
-    assert [(group.title, [words for _, words in group.entries]) for group in legend] == [
+    assert [(title, [words for _, words in entries]) for title, entries in legend] == [
         ("CUDA calls on the CPU", ["launch call"]),
         (
             "GPU idle, by cause",

@@ -11,23 +11,9 @@ if TYPE_CHECKING:
 
 
 def _write(document: Document, _manner: Manner) -> str:
-    from launchlens.render import html
-    from launchlens.report.document import Timelines
+    from launchlens.render.html.page import write_page
 
-    blocks = [block for section in document.sections for block in section.blocks]
-    drawn = [t for b in blocks if isinstance(b, Timelines) for t in b.timelines]
-    if document.kind == "trend":
-        return html.render_trend_html(document.record.series)
-    if document.kind == "analysis":
-        return html.render_analysis_html(document.record, drawn)
-    return html.render_comparison_html(document.record, drawn)
+    return write_page(document)
 
 
-FORMAT = Format(
-    "html",
-    "a page that opens offline",
-    (".html",),
-    _write,
-    kinds=frozenset({"comparison", "analysis", "trend"}),
-    rank=2,
-)
+FORMAT = Format("html", "a page that opens offline", (".html",), _write, rank=2)

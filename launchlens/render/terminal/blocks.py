@@ -56,7 +56,7 @@ def block_parts(_block: Block, _manner: Manner, *, heading: bool) -> list[Render
 
 @block_parts.register
 def _table(block: Table, manner: Manner, *, heading: bool) -> list[RenderableType]:
-    if block.form == "rows":
+    if block.form != "sides":
         return _rows(block, manner)
     title: list[RenderableType] = [Line(block.title, style="bold")] if heading else []
     return title + metric_parts(block, verbose=manner.verbose, width=manner.width)

@@ -1,4 +1,4 @@
-"""Colours and words for kinds of span and causes of idle time.
+"""Colours of sides, causes of idle time and kinds of span.
 
 The colours are Okabe and Ito's eight, which people with any common colour blindness tell
 apart (Okabe & Ito, "Color Universal Design", 2008), with greys in place of black, so that they
@@ -6,6 +6,8 @@ show on dark and on light ground. Colour is never the only sign: lanes and table
 """
 
 from __future__ import annotations
+
+from launchlens.catalogue import gap_causes
 
 ORANGE = "#e69f00"
 SKY = "#56b4e9"
@@ -20,20 +22,10 @@ DARK_GREY = "#6f6f6f"
 #: One colour a side, the baseline first; more sides than colours start again.
 SIDE_COLOURS = (GREY, BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
 
-BUSY_COLOUR = GREEN
+#: One colour a cause of idle time, in the catalogue's order; more causes start again.
+CAUSE_COLOURS = (GREY, VERMILLION, ORANGE, PURPLE, SKY, DARK_GREY, YELLOW)
 
-#: Causes of idle time in the order of docs/definitions.md: colour and explanation.
-GAP_CAUSES: dict[str, tuple[str, str]] = {
-    "host": (VERMILLION, "host: the CPU was busy elsewhere"),
-    "launch": (ORANGE, "launch: latency of the launch itself"),
-    "sync": (PURPLE, "sync: inside a synchronize call or a blocking copy"),
-    "device": (SKY, "device: submitted in time, the GPU was not ready"),
-    "lead_in": (GREY, "lead-in: before the step's first operation"),
-    "tail": (DARK_GREY, "tail: after the device's last operation"),
-    "unlinked": (YELLOW, "unlinked: no API call recorded"),
-}
-
-#: What fills a lane, by the lane's role and the span's kind.
+#: What fills a lane, by the lane's role and the span's kind: colour and words.
 SPAN_KINDS: dict[str, dict[str, tuple[str, str]]] = {
     "host": {
         "launch": (BLUE, "launch call"),
@@ -48,26 +40,27 @@ SPAN_KINDS: dict[str, dict[str, tuple[str, str]]] = {
         "memset": ("#b8a800", "memset"),
         "graph": (BLUE, "whole CUDA graph"),
     },
-    "gap": GAP_CAUSES,
-}
-
-#: Words for a lane's role, for legends.
-ROLE_TITLES = {
-    "host": "CUDA calls on the CPU",
-    "stream": "Work on the GPU",
-    "gap": "GPU idle, by cause",
-    "range": "Ranges",
 }
 
 
-def side_colour(index: int) -> str:
-    """Colour of the side at ``index`` (0 is the baseline)."""
-    return SIDE_COLOURS[index % len(SIDE_COLOURS)]
+def kinds_of(role: str) -> dict[str, tuple[str, str]]:
+    """Colour and words of the kinds of span in lanes of a role, in the order of legends."""
+    if role != "gap":
+        return SPAN_KINDS.get(role, {})
+    causes = sorted(gap_causes().items(), key=lambda cause: not cause[1].headline)
+    return {
+        cause: (colour("cause", cause), f"{cause.replace('_', '-')}: {metric.legend}")
+        for cause, metric in causes
+    }
 
 
-def span_colour(role: str, kind: str) -> str:
-    """Colour of a span; grey for a kind this version does not know."""
-    return SPAN_KINDS.get(role, {}).get(kind, (GREY, kind))[0]
+def colour(kind: str, which: str) -> str:
+    """Colour of a series by its role: a side by its number, a cause by its name, or busy time."""
+    if kind == "side":
+        return SIDE_COLOURS[int(which) % len(SIDE_COLOURS)]
+    if kind == "cause" and which in gap_causes():
+        return CAUSE_COLOURS[list(gap_causes()).index(which) % len(CAUSE_COLOURS)]
+    return GREEN if kind == "busy" else GREY
 
 
 def text_on(colour: str) -> str:

@@ -1,4 +1,4 @@
-"""Hand-built comparisons and timelines for the tests of the HTML report and of Perfetto."""
+"""Hand-built comparisons, timelines and trends for tests of charts, pages and Perfetto."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from launchlens.records.comparison import (
 from launchlens.records.figures import ApiRow, Finding, GapBin, KernelRow, TraceInfo
 from launchlens.records.measured import RequestFigures, VariantFacts
 from launchlens.records.timeline import Lane, Span, Timeline
+from launchlens.records.trend import TrendPoint, TrendSeries
 
 GEMM = "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_tn_align8>"
 ADD = (
@@ -264,3 +265,34 @@ def timelines(count: int = 4000) -> tuple[Timeline, ...]:
         timeline("eager", count, 17_000, 1900),
         timeline("cudagraph", count, 3000, 1900, graph=True),
     )
+
+
+def trend(values: list[float | int | None], **changes: object) -> TrendSeries:
+    """A figure over runs, a day and a commit apart; files were changed at the second run."""
+    points = []
+    before = None
+    for day, value in enumerate(values, 1):
+        known = before is not None and value is not None
+        points.append(
+            TrendPoint(
+                run_id=f"run{day}",
+                created=f"2026-11-{day:02}T12:00:00+00:00",
+                git_commit=f"{day:x}" * 40,
+                git_dirty=day == 2,
+                value=value,
+                relative=value / before - 1 if known else None,  # type: ignore[operator]
+                change=value - before if known else None,  # type: ignore[operator]
+            )
+        )
+        before = value or before
+    settings: dict[str, object] = {
+        "metric": "untraced_ns",
+        "unit": "ns",
+        "model": "qwen3-0.6b",
+        "variant": "eager",
+        "gpu": "NVIDIA H200",
+        "shape": "ISL 25, batch 1, bfloat16",
+        "phase": "prefill",
+        "source": "untraced",
+    }
+    return TrendSeries(**settings | changes, points=tuple(points))  # type: ignore[arg-type]

@@ -18,8 +18,9 @@ for (const figure of report.figures) {
   charts.push({ holder, figure });
 }
 
-const root = document.getElementById("timeline");
-const timeline = root && report.timeline.sides.length ? new TimelineView(root, report.timeline) : null;
+const timelines = report.timelines
+  .filter((payload) => payload.sides.length)
+  .map((payload) => new TimelineView(document.getElementById(payload.id), payload));
 
 /* Paper has its own width, and no one can unfold anything on it. */
 const resize = (width) => {
@@ -28,7 +29,7 @@ const resize = (width) => {
     fitLabels(holder, figure);
     Plotly.react(holder, figure.data, { ...figure.layout, width: holder.clientWidth }, config);
   }
-  if (timeline) {
+  for (const timeline of timelines) {
     timeline.holder.style.width = width;
     timeline.draw();
   }

@@ -14,10 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.records.timeline import Lane, Timeline
-from launchlens.render.html_page import LegendView
-from launchlens.render.html_palette import ROLE_TITLES, SPAN_KINDS, span_colour, text_on
+from launchlens.render.html.palette import GREY, kinds_of, text_on
+
+Legend = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+"""Groups of a legend: a title, and colour and words of each entry."""
 
 _DTYPES = ("u1", "u2", "i4", "f8")
+_ROLE_TITLES = {
+    "host": "CUDA calls on the CPU",
+    "stream": "Work on the GPU",
+    "gap": "GPU idle, by cause",
+    "range": "Ranges",
+}
 
 
 def encode_array(values: npt.ArrayLike) -> dict[str, str]:
@@ -62,7 +70,7 @@ def timeline_payload(timelines: Sequence[Timeline]) -> dict[str, Any]:
     }
 
 
-def timeline_legend(timelines: Sequence[Timeline]) -> tuple[LegendView, ...]:
+def timeline_legend(timelines: Sequence[Timeline]) -> Legend:
     """The kinds of span that occur in these timelines, by role."""
     seen = {
         (lane.role, span.kind)
@@ -71,22 +79,25 @@ def timeline_legend(timelines: Sequence[Timeline]) -> tuple[LegendView, ...]:
         for span in lane.spans
     }
     groups = []
-    for role, title in ROLE_TITLES.items():
-        known = SPAN_KINDS[role]
-        kinds = [k for k in known if (role, k) in seen]
-        kinds += sorted(k for r, k in seen if r == role and k not in known)
+    for role, title in _ROLE_TITLES.items():
+        kinds = _kinds(role, {kind for r, kind in seen if r == role})
         if kinds:
-            words = tuple((span_colour(role, k), known.get(k, ("", k))[1]) for k in kinds)
-            groups.append(LegendView(title, words))
+            groups.append((title, tuple(kinds.values())))
     return tuple(groups)
+
+
+def _kinds(role: str, present: set[str]) -> dict[str, tuple[str, str]]:
+    """Colour and words of the kinds present in a role's lanes; those that no one knows are grey."""
+    known = kinds_of(role)
+    order = [k for k in known if k in present] + sorted(present.difference(known))
+    return {kind: known.get(kind, (GREY, kind)) for kind in order}
 
 
 def _lane_payload(lane: Lane, names: dict[str, int]) -> dict[str, Any]:
     spans = sorted(lane.spans, key=lambda span: (span.start_ns, -span.duration_ns))
-    order = list(SPAN_KINDS.get(lane.role, {}))
-    present = {span.kind for span in spans}
-    kinds = [k for k in order if k in present] + sorted(present.difference(order))
-    colours = [span_colour(lane.role, kind) for kind in kinds]
+    known = _kinds(lane.role, {span.kind for span in spans})
+    kinds = list(known)
+    colours = [colour for colour, _ in known.values()]
     return {
         "title": lane.title,
         "role": lane.role,
