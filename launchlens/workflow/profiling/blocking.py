@@ -140,8 +140,5 @@ def findings_with(loaded: Loaded, tried: Tried) -> tuple[Finding, ...]:
     from launchlens.blockers import find_blockers
 
     return find_blockers(
-        loaded.trace,
-        loaded.analysis.steps,
-        dispatch_events=tried.events,
-        attempt=tried.attempt,
+        loaded.trace, loaded.analysis.steps, dispatch_events=tried.events, attempt=tried.attempt
     )

@@ -170,18 +170,8 @@ def make_plan(
         )
     where = choose_device(device)
     chosen = tuple(dict.fromkeys(variants or default_names(gpu=where == "cuda")))
-    return Plan(
-        spec,
-        chosen,
-        trace_steps,
-        graph_trace,
-        where,
-        tuple(nsys_args),
-        stacks,
-        timeout_s,
-        rounds,
-        command,
-    )
+    asked = trace_steps, graph_trace, where, tuple(nsys_args), stacks, timeout_s, rounds, command
+    return Plan(spec, chosen, *asked)
 
 
 def choose_device(wanted: str) -> Device:
