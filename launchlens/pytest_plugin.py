@@ -18,7 +18,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from launchlens.limits.budget import Budget
     from launchlens.records.limits import LimitResult
 
 BUDGET_FILE = "launchlens.toml"
@@ -74,22 +73,24 @@ class BudgetChecker:
         """
         __tracebackhide__ = True
         from launchlens.errors import LaunchlensError
-        from launchlens.limits.budget import check_budget, read_budget
-        from launchlens.workflow.budgets import analyze_for
+        from launchlens.workflow.budgets import hold_budget
         from launchlens.workflow.load import Choices
 
-        choices = Choices(phase, step, skip)
+        file = self._path(budget or self.file)
+        earlier = self._path(baseline) if baseline else None
         try:
-            limits = read_budget(self._path(budget or self.file))
-            analysis, _ = analyze_for(limits, self._path(trace), choices)
-            earlier = analyze_for(limits, self._path(baseline), choices)[0] if baseline else None
-            results = check_budget(limits, analysis, model=model, baseline=earlier)
+            (held,) = hold_budget(
+                file,
+                [self._path(trace)],
+                Choices(phase, step, skip),
+                baseline=earlier,
+                model=model,
+            ).traces
         except LaunchlensError as error:
             pytest.fail(str(error), pytrace=False)
-        broken = [result for result in results if not result.passed]
-        if broken:
-            pytest.fail(_describe(limits, trace, broken), pytrace=False)
-        return results
+        if not held.held:
+            pytest.fail(_describe(file, trace, held.results), pytrace=False)
+        return held.results
 
     def _path(self, path: str | Path) -> Path:
         return self.root / path  # an absolute path stays as it is
@@ -102,8 +103,8 @@ def launchlens_budget(request: pytest.FixtureRequest) -> BudgetChecker:
     return BudgetChecker(request.config.rootpath, file)
 
 
-def _describe(budget: Budget, trace: str | Path, broken: Sequence[LimitResult]) -> str:
+def _describe(budget: Path, trace: str | Path, results: Sequence[LimitResult]) -> str:
     from launchlens.report.limits import describe_limit
 
-    lines = [f"{trace} breaks {len(broken)} limit(s) of {budget.file}:"]
-    return "\n".join([*lines, *(f"  {describe_limit(result)}" for result in broken)])
+    broken = [f"  {describe_limit(result)}" for result in results if not result.passed]
+    return "\n".join([f"{trace} breaks {len(broken)} limit(s) of {budget}:", *broken])

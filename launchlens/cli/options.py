@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from launchlens.render import names_for
 
-class Format(StrEnum):
-    """Report formats."""
-
-    terminal = "terminal"
-    markdown = "markdown"
-    html = "html"
-    json = "json"
-    csv = "csv"
-
-
-class ListFormat(StrEnum):
-    """Formats of what is a list rather than a report."""
-
-    terminal = "terminal"
-    json = "json"
+TERMINAL = "terminal"
+"""The format that is written if none is named."""
 
 
 class PhaseChoice(StrEnum):
@@ -59,10 +47,25 @@ class DeviceChoice(StrEnum):
     cpu = "cpu"
 
 
-FormatOption = Annotated[
-    Format, typer.Option("--format", "-f", help="terminal, markdown, html, json or csv.")
-]
-ListFormatOption = Annotated[ListFormat, typer.Option("--format", "-f", help="terminal or json.")]
+def format_option(kind: str) -> Any:
+    """``--format`` of a command: the formats that can write its kind of document."""
+    names = names_for(kind)
+
+    def check(name: str) -> str:
+        if name not in names:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, names))}.")
+        return name
+
+    *others, last = names
+    return typer.Option(
+        "--format",
+        "-f",
+        help=f"{', '.join(others)} or {last}." if others else f"{last}.",
+        metavar=f"<{'|'.join(names)}>",
+        parser=check,
+    )
+
+
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the report to this file.")
 ]

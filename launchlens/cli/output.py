@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from launchlens.records.limits import LimitResult
+    from launchlens.report.document import Document
 
 _PIPE_WIDTH = 100
 _STDOUT = Path("-")
@@ -31,6 +32,25 @@ def terminal_width() -> int:
 def wants_color(output: Path | None) -> bool:
     """Whether to colour: a terminal, and NO_COLOR not set."""
     return output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def show(document: Document, name: str, output: Path | None, *, verbose: bool = False) -> None:
+    """Write a report in a format, to the terminal or a file.
+
+    Args:
+        document: the report.
+        name: of the format.
+        output: the file; None prints it.
+        verbose: all details, in formats that leave some out.
+
+    Raises:
+        LaunchlensError: the file cannot be written.
+    """
+    from launchlens.render import write as write_document
+
+    width, color = terminal_width(), wants_color(output)
+    text = write_document(document, name, verbose=verbose, width=width, color=color)
+    write(text, output)
 
 
 def write(text: str, output: Path | None) -> None:

@@ -31,6 +31,11 @@ def names_for(kind: str) -> tuple[str, ...]:
     return tuple(f.name for f in all_formats() if f.serves(kind))
 
 
+def draws(name: str) -> bool:
+    """Whether a format shows timelines, so that they have to be built for it."""
+    return _find(name).draws
+
+
 def write(
     document: Document, name: str, *, verbose: bool = False, width: int = 100, color: bool = False
 ) -> str:
@@ -45,5 +50,8 @@ def write(
     """
     from launchlens.render.writer import Manner
 
-    found = next(f for f in all_formats() if f.name == name)
-    return found.write(document, Manner(verbose=verbose, width=width, color=color))
+    return _find(name).write(document, Manner(verbose=verbose, width=width, color=color))
+
+
+def _find(name: str) -> Format:
+    return next(f for f in all_formats() if f.name == name)

@@ -29,6 +29,7 @@ class Format:
         suffixes: endings of its files, with the dot.
         write: a document as text. Imports what is heavy when it is called.
         kinds: kinds of document it serves; None: every kind.
+        draws: whether it shows timelines, which are built only for a format that does.
         rank: its place among the formats; those of one rank stand in the order of names.
     """
 
@@ -37,6 +38,7 @@ class Format:
     suffixes: tuple[str, ...]
     write: Callable[[Document, Manner], str]
     kinds: frozenset[str] | None = None
+    draws: bool = False
     rank: int = 100
 
     def serves(self, kind: str) -> bool:

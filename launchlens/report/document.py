@@ -74,10 +74,13 @@ Cell = str | Name | Value | Judged | Interval
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; ``kind`` says how it is aligned: "whole" is text, never folded."""
+    """A column of a table; ``kind`` says how it is aligned.
+
+    "whole" is text, never folded; "spare" is text, shown where no other column has to fold for it.
+    """
 
     title: str
-    kind: Literal["text", "whole", "number"] = "number"
+    kind: Literal["text", "whole", "spare", "number"] = "number"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ _NOTE = (
 
 
 def models_document(models: ModelList) -> Document:
-    """All models; the class stands last, where a narrow terminal leaves it out."""
+    """All models; a narrow terminal leaves the class out."""
     columns = (
-        *(Column(title, "whole") for title in ("name", "hub id")),
+        Column("name", "whole"),
+        Column("hub id", "text"),
         *(Column(title) for title in ("layers", "parameters")),
-        Column("class", "whole"),
+        Column("class", "spare"),
     )
     rows = tuple(
         Row((m.name, m.hub_id, str(m.layers), f"{m.text_params_billion:.2f} B", m.config_class))

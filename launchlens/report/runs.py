@@ -48,11 +48,12 @@ def runs_document(rows: Sequence[RunRow], folder: str = "") -> Document:
         *(Column(title, "whole") for title in ("commit", "model", "GPU")),
     )
     table = Table("", columns, tuple(_run_row(row) for row in rows))
+    shown = table if rows else Text((none,), "log")  # a path is not folded
     return Document(
         kind="runs",
         title="launchlens: stored runs",
-        answers=() if rows else (none,),
-        sections=(Section("runs", "Stored runs", (table,)),) if rows else (),
+        answers=(),
+        sections=(Section("runs", "Stored runs", (shown,)),),
         record=RunList(runs=tuple(rows)),
     )
 

@@ -1,7 +1,8 @@
-"""What budget files are held against, for ``launchlens check`` and the pytest plug-in."""
+"""Budget files held against traces, for ``launchlens check`` and the pytest plug-in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,36 +11,60 @@ from launchlens.errors import TraceError
 from launchlens.workflow.sides import load_side, side_of_trace, with_blockers
 
 if TYPE_CHECKING:
-    from launchlens.limits.budget import Budget
     from launchlens.records.figures import Analysis
+    from launchlens.records.limits import LimitReport
     from launchlens.records.measured import VariantFacts
     from launchlens.workflow.load import Choices
 
 
-def analyze_for(
-    budget: Budget, named: str | Path, choices: Choices, runs: Path | None = None
-) -> tuple[Analysis, VariantFacts]:
-    """Figures of a trace, under the name its side has, with blockers where a limit is on them.
+def hold_budget(
+    budget: Path,
+    traces: Sequence[str | Path],
+    choices: Choices,
+    *,
+    baseline: str | Path | None = None,
+    model: str | None = None,
+    runs: Path | None = None,
+) -> LimitReport:
+    """Hold traces against the limits of a budget file.
 
     Args:
-        budget: whose limits will be held.
-        named: a trace or RUN:VARIANT; a `Path` is always a trace.
+        budget: the file.
+        traces: traces or RUN:VARIANTs; a `Path` is always a trace.
         choices: how steps are chosen.
+        baseline: an earlier one, to say what changed where a limit is broken.
+        model: the model's name, matched against the budget's patterns beside each trace's.
         runs: folder of stored runs.
 
-    Returns:
-        The figures, and what is known beyond the trace.
-
     Raises:
-        TraceError: it cannot be read, or a variant of a run left no trace.
+        UsageError: a wrong budget, or one that has no limits for a trace.
+        TraceError: a trace cannot be read, or a variant of a run left none.
     """
     from launchlens.limits import ask_for_blockers
+    from launchlens.limits.budget import check_budget, read_budget
+    from launchlens.records.limits import LimitReport, TraceLimits
 
+    read = read_budget(budget)
+    blockers = ask_for_blockers(read.limits)
+    earlier = _analyze(baseline, choices, runs, blockers=blockers)[0] if baseline else None
+    held = []
+    for named in traces:
+        analysis, facts = _analyze(named, choices, runs, blockers=blockers)
+        results = check_budget(read, analysis, model=model, facts=facts, baseline=earlier)
+        passed = all(result.passed for result in results)
+        held.append(TraceLimits(analysis.trace.label, passed, tuple(results)))
+    return LimitReport(budget=str(budget), held=all(t.held for t in held), traces=tuple(held))
+
+
+def _analyze(
+    named: str | Path, choices: Choices, runs: Path | None, *, blockers: bool
+) -> tuple[Analysis, VariantFacts]:
+    """Figures under the name that the side has, with its blockers; and what is known beyond."""
     if isinstance(named, Path):
         side = side_of_trace(named, choices)
     else:
         side = load_side(named, choices, runs)
-    if ask_for_blockers(budget.limits):
+    if blockers:
         side = with_blockers(side)
     given = side.input
     if given.analysis is None:

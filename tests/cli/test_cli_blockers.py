@@ -98,11 +98,9 @@ class TestTrace:
             ([GEMMA_3N, "--model", "gemma-3n-E4B"], 2, "either a trace or --model"),
             ([GEMMA_3N, "--patch", "fix.py"], 2, "Give it together with --model"),
             (["nothing.sqlite"], 1, "nothing.sqlite: no such file"),
-            ([GEMMA_3N, "--format", "csv"], 2, "Use terminal, markdown or json"),
             ([GEMMA_3N, "--fail-on", "launches>5"], 2, "there are only blockers here"),
             (["--model", "gemma-3n-E9B"], 1, "Did you mean gemma-3n-E4B"),
             (["--model", "gemma-3n-E4B", "--patch", "nope.py"], 1, "nope.py does not exist"),
-            (["--model", "gemma-3n-E4B", "--format", "html"], 2, "no html report"),
             (["--model", "gemma-3n-E4B", "--fail-on", "idle>1%"], 2, "only blockers here"),
         ],
     )

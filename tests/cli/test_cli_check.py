@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from stored_runs import EAGER, NODE, SPANS, TRACES
 
@@ -91,3 +93,16 @@ def test_the_model_can_be_named(cli, fails, budget):
 def test_bad_budgets_are_usage(fails, budget, tmp_path):
     assert "cannot be read" in fails("check", tmp_path / "none.toml", NODE, code=2)
     assert "Did you mean launches?" in fails("check", budget("lanches = 1"), NODE, code=2)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_all_traces_in_one_json_object(cli, budget, tmp_path, held):
+    path, file = budget(f"launches = {1 if held else 0}"), tmp_path / "limits.json"
+    code, out, _ = cli("check", path, NODE, NODE, "--format", "json", "--output", file)
+    assert (code, out) == (0 if held else 3, "")
+    report = json.loads(file.read_text("utf-8"))
+    assert (report["schema"], report["held"]) == ("launchlens.limits/1", held)
+    assert [trace["label"] for trace in report["traces"]] == ["qwen3-0.6b-cudagraph"] * 2
+    (result,) = report["traces"][0]["results"]
+    assert (result["metric"], result["value"]) == ("launches", 1)
+    assert result["status"] == ("held" if held else "failed")

@@ -76,7 +76,7 @@ def test_a_run_brings_untraced_times_requests_and_its_commit(cli, stored):
     assert f"Measured at `{COMMIT[:7]}`." in out
     assert "47.4 → 4.67 ms untraced" in out
     assert "| 1 | cudagraph | 4.97 ms |" in out
-    assert "Capture blockers, " in out
+    assert "Capture blockers, eager:" in out
 
 
 def test_changed_files_and_failures_are_told(cli, stored):

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from launchlens.cli.options import (
+    TERMINAL,
     FailOnOption,
-    Format,
-    FormatOption,
     NsysOption,
     OutputOption,
     PhaseChoice,
@@ -19,16 +18,17 @@ from launchlens.cli.options import (
     StepOption,
     VerboseOption,
     WholeOption,
+    format_option,
 )
-from launchlens.cli.output import end_if_broken, terminal_width, wants_color, write
-from launchlens.workflow.load import Choices, Loaded
+from launchlens.cli.output import end_if_broken, show
+from launchlens.workflow.load import Choices
 
 
 def analyze(
     trace: Annotated[
         Path, typer.Argument(help="An nsys SQLite export (plain, .gz, .xz, .zst) or .nsys-rep.")
     ],
-    report_format: FormatOption = Format.terminal,
+    report_format: Annotated[str, format_option("analysis")] = TERMINAL,
     output: OutputOption = None,
     phase: PhaseOption = PhaseChoice.all,
     step: StepOption = None,
@@ -40,28 +40,14 @@ def analyze(
 ) -> None:
     """What each forward step of one trace costs: launches, GPU idle and why, kernels, calls."""
     from launchlens.limits import ask_for_blockers, check_analysis, parse_condition
+    from launchlens.render import draws
+    from launchlens.report.analysis import analysis_document
     from launchlens.workflow.blockers import analyze as analyze_trace
+    from launchlens.workflow.timelines import timelines_of
 
     conditions = [parse_condition(text) for text in fail_on or ()]
     choices = Choices(phase.value, step, skip, whole, nsys)
     loaded = analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))
-    write(render_loaded(loaded, report_format, output, verbose=verbose), output)
+    timelines = timelines_of(loaded) if draws(report_format) else ()
+    show(analysis_document(loaded.analysis, timelines), report_format, output, verbose=verbose)
     end_if_broken(check_analysis(conditions, loaded.analysis))
-
-
-def render_loaded(
-    loaded: Loaded, report_format: Format, output: Path | None, *, verbose: bool
-) -> str:
-    """One trace as text in one of the formats."""
-    from launchlens.render import write as write_report
-    from launchlens.report.analysis import analysis_document
-    from launchlens.workflow.timelines import timelines_of
-
-    drawn = timelines_of(loaded) if report_format is Format.html else ()
-    return write_report(
-        analysis_document(loaded.analysis, drawn),
-        report_format.value,
-        verbose=verbose,
-        width=terminal_width(),
-        color=wants_color(output),
-    )

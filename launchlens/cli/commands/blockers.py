@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from launchlens.cli.options import (
+    TERMINAL,
     BatchOption,
     DeviceChoice,
     DeviceOption,
     Dtype,
     DtypeOption,
     FailOnOption,
-    Format,
-    FormatOption,
     IslOption,
     LayersOption,
     NsysOption,
@@ -32,15 +31,9 @@ from launchlens.cli.options import (
     Weights,
     WeightsOption,
     WholeOption,
+    format_option,
 )
-from launchlens.cli.output import (
-    check_output,
-    end_if_broken,
-    own_command,
-    terminal_width,
-    wants_color,
-    write,
-)
+from launchlens.cli.output import check_output, end_if_broken, own_command, show
 from launchlens.errors import UsageError
 from launchlens.workflow.load import Choices
 
@@ -77,12 +70,13 @@ def blockers(
     whole: WholeOption = False,
     nsys: NsysOption = None,
     runs: RunsOption = None,
-    report_format: FormatOption = Format.terminal,
+    report_format: Annotated[str, format_option("blockers")] = TERMINAL,
     output: OutputOption = None,
     fail_on: FailOnOption = None,
 ) -> None:
     """Why a step cannot be captured: suspects from a trace, confirmed with --model."""
     from launchlens.limits import check_findings, parse_condition, require_blockers
+    from launchlens.report.blockers import blockers_document
 
     if (trace is None) == (model is None):
         raise UsageError(
@@ -98,8 +92,11 @@ def blockers(
         )
     conditions = [parse_condition(text) for text in fail_on or ()]
     require_blockers(conditions)
-    _check_format(report_format)
     check_output(output)
+
+    def tell(report: BlockerReport) -> None:
+        show(blockers_document(report), report_format, output)
+
     if trace is not None:
         from launchlens.workflow.blockers import report_blockers
 
@@ -138,30 +135,7 @@ def blockers(
             raise UsageError("--rounds times steps, which blockers does on a GPU only.")
         from launchlens.workflow.profiling.probing import probe_model
 
-        report = probe_model(plan, patch, nsys, runs, lambda r: _tell(r, report_format, output))
-    _tell(report, report_format, output)
+        report = probe_model(plan, patch, nsys, runs, tell)
+    tell(report)
     findings = (report.patched or report).findings
     end_if_broken(check_findings(conditions, report.label, findings))
-
-
-def _tell(report: BlockerReport, report_format: Format, output: Path | None) -> None:
-    write(_render(report, report_format, output), output)
-
-
-def _check_format(report_format: Format) -> None:
-    if report_format not in (Format.terminal, Format.markdown, Format.json):
-        raise UsageError(
-            f"blockers has no {report_format.value} report.", hint="Use terminal, markdown or json."
-        )
-
-
-def _render(report: BlockerReport, report_format: Format, output: Path | None) -> str:
-    from launchlens.render import write as write_report
-    from launchlens.report.blockers import blockers_document
-
-    return write_report(
-        blockers_document(report),
-        report_format.value,
-        width=terminal_width(),
-        color=wants_color(output),
-    )

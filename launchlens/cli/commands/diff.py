@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from launchlens.cli.options import (
+    TERMINAL,
     FailOnOption,
-    Format,
-    FormatOption,
     NsysOption,
     OutputOption,
     PhaseChoice,
@@ -19,8 +18,9 @@ from launchlens.cli.options import (
     StepOption,
     VerboseOption,
     WholeOption,
+    format_option,
 )
-from launchlens.cli.output import end_if_broken, write
+from launchlens.cli.output import end_if_broken, show
 from launchlens.workflow.load import Choices
 
 
@@ -31,7 +31,7 @@ def diff(
     candidates: Annotated[
         list[str], typer.Argument(metavar="CANDIDATE...", help="What to compare with it.")
     ],
-    report_format: FormatOption = Format.terminal,
+    report_format: Annotated[str, format_option("comparison")] = TERMINAL,
     output: OutputOption = None,
     phase: PhaseOption = PhaseChoice.all,
     step: StepOption = None,
@@ -43,15 +43,18 @@ def diff(
     nsys: NsysOption = None,
 ) -> None:
     """Compare a baseline with candidates: launches, GPU idle, times, kernels, with verdicts."""
-    from launchlens.cli.reports import render_report
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
+    from launchlens.render import draws
+    from launchlens.report.comparison import comparison_document
     from launchlens.workflow.comparisons import compare_sides
     from launchlens.workflow.sides import load_sides
+    from launchlens.workflow.timelines import timelines_of_sides
 
     conditions = [parse_condition(text) for text in fail_on or ()]
     choices = Choices(phase.value, step, skip, whole, nsys)
     blockers = ask_for_blockers(conditions)
     sides = load_sides([baseline, *candidates], choices, runs, blockers=blockers)
     comparison = compare_sides(sides, blockers=blockers)
-    write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
+    timelines = timelines_of_sides(comparison, sides) if draws(report_format) else ()
+    show(comparison_document(comparison, timelines), report_format, output, verbose=verbose)
     end_if_broken(check_comparison(conditions, comparison))

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from launchlens.cli.options import (
+    TERMINAL,
     BatchOption,
     DeviceChoice,
     DeviceOption,
     Dtype,
     DtypeOption,
     FailOnOption,
-    Format,
-    FormatOption,
     IslOption,
     LayersOption,
     ModelOption,
@@ -29,8 +28,9 @@ from launchlens.cli.options import (
     VerboseOption,
     Weights,
     WeightsOption,
+    format_option,
 )
-from launchlens.cli.output import check_output, end_if_broken, own_command, write
+from launchlens.cli.output import check_output, end_if_broken, own_command, show
 from launchlens.errors import UsageError
 from launchlens.harness.variants import default_names, list_variants
 
@@ -102,13 +102,12 @@ def profile(
     timeout: TimeoutOption = 900.0,
     nsys: NsysOption = None,
     runs: RunsOption = None,
-    report_format: FormatOption = Format.terminal,
+    report_format: Annotated[str, format_option("comparison")] = TERMINAL,
     output: OutputOption = None,
     verbose: VerboseOption = False,
     fail_on: FailOnOption = None,
 ) -> None:
     """Run a model's steps under nsys once for each variant, and compare them."""
-    from launchlens.cli.reports import render_report
     from launchlens.limits import (
         ask_for_blockers,
         check_comparison,
@@ -116,8 +115,11 @@ def profile(
         require_values,
     )
     from launchlens.protocol.spec import HarnessSpec
+    from launchlens.render import draws
+    from launchlens.report.comparison import comparison_document
     from launchlens.workflow.profiling.plan import make_plan
     from launchlens.workflow.profiling.run import run_profile
+    from launchlens.workflow.timelines import timelines_of_sides
 
     conditions = [parse_condition(text) for text in fail_on or ()]
     requests = parse_concurrency(concurrency, osl)
@@ -156,7 +158,8 @@ def profile(
         require_values(conditions)
 
     def tell(comparison: Comparison, sides: Sequence[LoadedSide]) -> None:
-        write(render_report(comparison, sides, report_format, output, verbose=verbose), output)
+        timelines = timelines_of_sides(comparison, sides) if draws(report_format) else ()
+        show(comparison_document(comparison, timelines), report_format, output, verbose=verbose)
 
     comparison = run_profile(plan, nsys, runs, tell, blockers=ask_for_blockers(conditions))
     end_if_broken(check_comparison(conditions, comparison))

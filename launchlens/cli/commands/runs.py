@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from launchlens.cli.options import (
-    ListFormat,
-    ListFormatOption,
+    TERMINAL,
     OutputOption,
     PhaseChoice,
     PhaseOption,
     RunsOption,
+    format_option,
 )
-from launchlens.cli.output import terminal_width, wants_color, write
+from launchlens.cli.output import show, write
 from launchlens.errors import UsageError
 
 app = typer.Typer(
@@ -26,49 +26,32 @@ app = typer.Typer(
 )
 
 
-class TrendFormat(StrEnum):
-    """Formats of a trend."""
-
-    terminal = "terminal"
-    html = "html"
-    json = "json"
-
-
 @app.command("list")
 def list_all(
-    runs: RunsOption = None, report_format: ListFormatOption = ListFormat.terminal
+    runs: RunsOption = None,
+    report_format: Annotated[str, format_option("runs")] = TERMINAL,
 ) -> None:
     """List all runs, the newest first."""
-    from launchlens.cli.run_views import render_rows, render_rows_json
+    from launchlens.report.runs import runs_document
     from launchlens.store import list_runs, runs_root
 
     root = runs_root(runs)
-    rows = list_runs(root)
-    if report_format is ListFormat.json:
-        write(render_rows_json(rows), None)
-    elif rows:
-        write(render_rows(rows, width=terminal_width(), color=wants_color(None)), None)
-    else:
-        write(f"There are no runs in {root}. `launchlens profile` makes one.\n", None)
+    show(runs_document(list_runs(root), str(root)), report_format, None)
 
 
 @app.command("show")
-def show(
+def show_one(
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="A run's name, its beginning or end, or latest.")
     ],
     runs: RunsOption = None,
-    report_format: ListFormatOption = ListFormat.terminal,
+    report_format: Annotated[str, format_option("run")] = TERMINAL,
 ) -> None:
     """Show a run: how it was made, its variants and their figures, traces, exact commands."""
-    from launchlens.cli.run_views import render_run, render_run_json
+    from launchlens.report.runs import run_document
     from launchlens.store import resolve_run, runs_root
 
-    found = resolve_run(runs_root(runs), run)
-    if report_format is ListFormat.json:
-        write(render_run_json(found), None)
-    else:
-        write(render_run(found, width=terminal_width(), color=wants_color(None)), None)
+    show(run_document(resolve_run(runs_root(runs), run)), report_format, None)
 
 
 @app.command("rm")
@@ -107,14 +90,12 @@ def trend(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the newest N runs.")
     ] = None,
-    report_format: Annotated[
-        TrendFormat, typer.Option("--format", "-f", help="terminal, html or json.")
-    ] = TrendFormat.terminal,
+    report_format: Annotated[str, format_option("trend")] = TERMINAL,
     output: OutputOption = None,
     runs: RunsOption = None,
 ) -> None:
     """Follow a figure over the runs, by commit. Only runs that can be compared share a line."""
-    from launchlens.cli.run_views import newest_runs, render_trend_as
+    from launchlens.report.trend import trend_document
     from launchlens.store import runs_root
     from launchlens.store import trend as read_trend
 
@@ -125,4 +106,6 @@ def trend(
         variant=variant,
         phase=None if phase is PhaseChoice.all else phase.value,
     )
-    write(render_trend_as(newest_runs(series, limit), report_format.value), output)
+    if limit is not None:
+        series = tuple(replace(one, points=one.points[-limit:]) for one in series)
+    show(trend_document(series), report_format, output)

@@ -16,4 +16,4 @@ def _write(document: Document, _manner: Manner) -> str:
     return write_page(document)
 
 
-FORMAT = Format("html", "a page that opens offline", (".html",), _write, rank=2)
+FORMAT = Format("html", "a page that opens offline", (".html",), _write, draws=True, rank=2)

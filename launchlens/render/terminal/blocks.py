@@ -13,7 +13,13 @@ from rich.console import RenderableType
 from rich.text import Text as Line
 
 from launchlens.render.terminal.sides import metric_parts
-from launchlens.render.terminal.tables import keep_whole, new_table, table_or_lines, to_text
+from launchlens.render.terminal.tables import (
+    fits_unfolded,
+    keep_whole,
+    new_table,
+    table_or_lines,
+    to_text,
+)
 from launchlens.render.writer import Manner
 from launchlens.report import words
 from launchlens.report.document import (
@@ -101,6 +107,11 @@ def _rows(table: Table, manner: Manner) -> list[RenderableType]:
     most = (table.most or len(rows)) * (_VERBOSE_ROWS if manner.verbose else 1)
     for row in rows[:most]:
         grid.add_row(*(Line(words.cell(cell, _LONGEST_NAME)) for cell in row.cells))
+    if not fits_unfolded(grid, manner.width):
+        spare = [
+            c for c, told in zip(grid.columns, table.columns, strict=True) if told.kind == "spare"
+        ]
+        grid.columns = [column for column in grid.columns if column not in spare]
     if table.rest and len(rows) > most:
         grid.add_row(Line(f"… {len(rows) - most} more: {table.rest}"))
     keep_whole(grid, whole, manner.width)

@@ -39,6 +39,12 @@ def fits(table: Table, width: int) -> bool:
     return least + _BETWEEN * len(table.columns) <= width
 
 
+def fits_unfolded(table: Table, width: int) -> bool:
+    """Whether no column has to fold for the table to fit."""
+    widths = (_widest(column) for column in table.columns)
+    return sum(widths) + _BETWEEN * len(table.columns) <= width
+
+
 def table_or_lines(table: Table, width: int, *, names: int = 1) -> RenderableType:
     """The table, or where it does not fit a line of words for each row: no column is lost.
 
@@ -127,6 +133,9 @@ def _least_width(column: Column, index: int) -> int:
     least = column.min_width or 0
     if _folds(column, index):
         return least
-    cells = (column.header, *column.cells)
-    texts = (_plain(cell) for cell in cells)
-    return max(least, *(cell_len(line) for text in texts for line in text.split("\n")))
+    return max(least, _widest(column))
+
+
+def _widest(column: Column) -> int:
+    texts = (_plain(cell) for cell in (column.header, *column.cells))
+    return max(cell_len(line) for text in texts for line in text.split("\n"))
