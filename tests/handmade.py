@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from launchlens.catalogue import bound_under
+from launchlens.catalogue import bound_under, step_metrics
 from launchlens.records.comparison import (
     Cell,
     Comparison,
@@ -263,7 +263,8 @@ def group(phase="prefill", metrics=None, **changes) -> Group:
         steps=5,
         dropped=0,
         metrics=metrics
-        or {
+        or {metric.name: stat(None, 5) for metric in step_metrics()}
+        | {
             "launches": stat(3828, 5),
             "kernels": stat(3841, 5),
             "idle": stat(0.847, 5),

@@ -31,3 +31,7 @@ def as_markdown(record):
 
 def as_html(record, timelines=()):
     return write(document_of(record, timelines), "html")
+
+
+def as_csv(record):
+    return write(document_of(record), "csv")

@@ -1,27 +1,25 @@
-"""Feeds for other tools: github-action-benchmark, spreadsheets (CSV), data frames (Parquet).
+"""Feeds for other tools: github-action-benchmark, data frames (Parquet).
 
 Values stay in base units (nanoseconds, fractions, bytes); unknown is empty or null, never 0.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
+from launchlens.catalogue import by_name
 from launchlens.records.figures import Gaps, Step
+from launchlens.report.analysis import step_rows
+from launchlens.report.comparison import comparison_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from launchlens.records.comparison import Cell, Comparison, Row
     from launchlens.records.figures import Analysis
 
 Record = dict[str, Any]
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run what begins with these
 
 
 def render_benchmark_json(
@@ -55,28 +53,16 @@ def render_benchmark_json(
     return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
 
 
-def render_comparison_csv(comparison: Comparison) -> str:
-    """A comparison as CSV: a row for each phase, metric and side, with changes and verdicts."""
-    return _render_csv(_comparison_columns(), _comparison_records(comparison))
-
-
-def render_analysis_csv(analysis: Analysis) -> str:
-    """One trace as CSV: a row for each step, every figure a column (gaps as ``gaps_ns.host``)."""
-    records = list(_step_records(analysis))
-    return _render_csv(list(records[0]) if records else ["index"], records)
-
-
 def render_comparison_parquet(comparison: Comparison) -> bytes:
-    """The rows of `render_comparison_csv` as a Parquet file, with types."""
-    types: dict[str, Any] = dict.fromkeys(("value", "ci_low", "ci_high", "threshold"), float)
-    types |= dict.fromkeys(("change", "relative"), float) | {"note": str}
-    return _render_parquet(list(_comparison_records(comparison)), _comparison_columns(), types)
+    """A comparison as a Parquet file: a row for each phase, metric and side, as in CSV."""
+    floats = ("value", "ci_low", "ci_high", "threshold", "change", "relative")
+    types: dict[str, Any] = dict.fromkeys(floats, float) | {"note": str}
+    return _render_parquet(list(comparison_rows(comparison)), types)
 
 
 def render_analysis_parquet(analysis: Analysis) -> bytes:
-    """The rows of `render_analysis_csv` as a Parquet file, with types."""
-    records = list(_step_records(analysis))
-    return _render_parquet(records, list(records[0]) if records else ["index"], _step_types())
+    """One trace as a Parquet file: a row for each step, as in CSV."""
+    return _render_parquet(list(step_rows(analysis)), _step_types())
 
 
 def _benchmark_entry(name: str, row: Row, cell: Cell) -> Record:
@@ -90,92 +76,20 @@ def _benchmark_entry(name: str, row: Row, cell: Cell) -> Record:
 
 
 def _request_entries(comparison: Comparison, *, bigger_is_better: bool) -> Iterator[Record]:
-    metrics = (
-        (("requests_per_s", "per_s"), ("tokens_per_s", "per_s"))
-        if bigger_is_better
-        else (("ttft_ns", "ns"), ("itl_ns", "ns"), ("latency_ns", "ns"))
-    )
+    wanted = 1 if bigger_is_better else -1
+    metrics = [m for m in by_name().values() if m.owner == "request" and m.direction == wanted]
     for side in comparison.sides:
         for figures in side.facts.requests:
             load = f"ISL {figures.isl}, OSL {figures.osl}, concurrency {figures.concurrency}"
-            for metric, unit in metrics:
-                value = getattr(figures, metric)
+            for metric in metrics:
+                value = getattr(figures, metric.name)
                 if value is not None:
-                    name = _flat(f"{side.label} · requests · {metric} · {load}")
+                    name = _flat(f"{side.label} · requests · {metric.name} · {load}")
                     extra = f"untraced; {figures.repetitions} repetitions"
-                    yield {"name": name, "unit": unit, "value": value, "extra": extra}
+                    yield {"name": name, "unit": metric.unit, "value": value, "extra": extra}
 
 
-def _comparison_columns() -> list[str]:
-    return [
-        "phase",
-        "group",
-        "metric",
-        "title",
-        "unit",
-        "side",
-        "is_baseline",
-        "value",
-        "ci_low",
-        "ci_high",
-        "n",
-        "change",
-        "relative",
-        "verdict",
-        "source",
-        "note",
-        "threshold",
-        "direction",
-    ]
-
-
-def _comparison_records(comparison: Comparison) -> Iterator[Record]:
-    for phase in comparison.phases:
-        for row in phase.rows:
-            for place, (side, cell) in enumerate(zip(comparison.sides, row.cells, strict=True)):
-                yield {
-                    "phase": phase.phase,
-                    "group": phase.groups[place],
-                    "metric": row.metric,
-                    "title": row.title,
-                    "unit": row.unit,
-                    "side": side.label,
-                    "is_baseline": place == 0,
-                    "threshold": row.threshold,
-                    "direction": row.direction,
-                } | asdict(cell)
-
-
-def _step_records(analysis: Analysis) -> Iterator[Record]:
-    causes = ("lead_in", "host", "launch", "sync", "device", "tail", "unlinked")
-    for step in analysis.steps:
-        record = asdict(step)
-        gaps = record.pop("gaps_ns") or {}
-        reason = record.pop("unknown_reason")
-        record |= {f"gaps_ns.{cause}": gaps.get(cause) for cause in causes}
-        yield record | {"unknown_reason": reason}
-
-
-def _render_csv(columns: Sequence[str], records: Iterable[Record]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for record in records:
-        writer.writerow([_csv_cell(record.get(name)) for name in columns])
-    return text.getvalue()
-
-
-def _csv_cell(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    if isinstance(value, str):
-        flat = _flat(value)
-        return f"'{flat}" if flat.startswith(_FORMULA) else flat
-    return value
-
-
-def _render_parquet(
-    records: list[Record], columns: Sequence[str], types: Mapping[str, Any]
-) -> bytes:
+def _render_parquet(records: list[Record], types: Mapping[str, Any]) -> bytes:
     """Columns have the types given, also where every value is unknown: files can be joined."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -183,7 +97,7 @@ def _render_parquet(
     known: dict[Any, Any] = {int: pa.int64(), float: pa.float64(), str: pa.string()}
     arrays = {
         name: pa.array([r.get(name) for r in records], known.get(types.get(name)))
-        for name in columns
+        for name in (records[0] if records else ("index",))
     }
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(arrays), sink, compression="zstd")

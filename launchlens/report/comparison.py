@@ -79,6 +79,7 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
                     "side": side.label,
                     "is_baseline": place == 0,
                     **{name: figures[name] for name in _CELL},
+                    "note": cell.note or (f"{cell.bound} bound" if cell.bound else None),
                     "threshold": row.threshold,
                     "direction": row.direction,
                 }
@@ -93,7 +94,6 @@ _CELL = (
     "relative",
     "verdict",
     "source",
-    "note",
 )
 
 

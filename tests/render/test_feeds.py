@@ -9,12 +9,11 @@ from dataclasses import replace
 
 import handmade
 import pytest
+from written import as_csv
 
 from launchlens.render.feeds import (
-    render_analysis_csv,
     render_analysis_parquet,
     render_benchmark_json,
-    render_comparison_csv,
     render_comparison_parquet,
 )
 
@@ -62,7 +61,7 @@ def rows(text):
 
 def test_comparison_csv_has_a_row_for_each_metric_and_side():
     made = handmade.comparison()
-    found = rows(render_comparison_csv(made))
+    found = rows(as_csv(made))
     assert len(found) == 2 * len(made.phases[0].rows)
     (idle,) = [r for r in found if r["metric"] == "idle" and r["is_baseline"] == "False"]
     assert (float(idle["value"]), idle["unit"], idle["verdict"]) == (0.176, "fraction", "better")
@@ -71,30 +70,30 @@ def test_comparison_csv_has_a_row_for_each_metric_and_side():
 
 def test_csv_tells_unknown_from_zero():
     made = handmade.comparison([handmade.row("sync_calls", 0, None)])
-    assert [r["value"] for r in rows(render_comparison_csv(made))] == ["0", ""]
+    assert [r["value"] for r in rows(as_csv(made))] == ["0", ""]
 
 
 def test_analysis_csv_has_every_figure_of_every_step():
     made = handmade.analysis(steps=3)
-    found = rows(render_analysis_csv(made))
+    found = rows(as_csv(made))
     assert [r["index"] for r in found] == ["0", "1", "2"]
     assert found[0]["gaps_ns.host"] == str(made.steps[0].gaps_ns.host)
     assert found[0]["launches"] == "3828"
-    assert len(render_analysis_csv(handmade.analysis(steps=0)).splitlines()) == 1
+    assert len(as_csv(handmade.analysis(steps=0)).splitlines()) == 1
 
 
 @pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@x", "\t=1", 'a"b,c\nd|e'])
 def test_hostile_text_is_no_formula_and_stays_one_row(text):
     step = handmade.step(range=text)
     made = replace(handmade.analysis(), steps=(step,))
-    (found,) = rows(render_analysis_csv(made))
+    (found,) = rows(as_csv(made))
     assert found["range"][0] not in "=+-@\t"
     assert "\n" not in found["range"]
-    assert len(render_analysis_csv(made).splitlines()) == 2
+    assert len(as_csv(made).splitlines()) == 2
 
 
 def test_numbers_may_be_negative():
-    (found,) = rows(render_analysis_csv(replace(handmade.analysis(), steps=(handmade.step(),))))
+    (found,) = rows(as_csv(replace(handmade.analysis(), steps=(handmade.step(),))))
     assert found["tail_ns"] == "-10800000"
 
 
@@ -102,7 +101,7 @@ def test_parquet_says_the_same_with_types():
     pq = pytest.importorskip("pyarrow.parquet")
     made = handmade.comparison()
     table = pq.read_table(io.BytesIO(render_comparison_parquet(made))).to_pylist()
-    assert len(table) == len(rows(render_comparison_csv(made)))
+    assert len(table) == len(rows(as_csv(made)))
     (launches,) = [r for r in table if r["metric"] == "launches" and not r["is_baseline"]]
     assert (launches["value"], launches["change"]) == (1, -3827)
     steps = pq.read_table(io.BytesIO(render_analysis_parquet(handmade.analysis()))).to_pylist()
