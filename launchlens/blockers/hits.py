@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
@@ -73,6 +73,7 @@ class Rule:
     """Words for occurrences, of so many bytes each."""
     find: Callable[[View], list[Hits]]
     doc: str = field(repr=False, default="")
+    """The docstring of its module: what, why, example, remedy, references."""
     silent: bool = False
     """It stops no capture, but replays may go wrong."""
     copies: bool = False
@@ -139,6 +140,7 @@ def call_hits(
     note: str | None = None,
     *,
     direction: Direction | None = None,
+    timed: bool = True,
 ) -> Hits:
     """API calls as hits, without bytes."""
     api = view.trace.api
@@ -152,12 +154,8 @@ def call_hits(
         confidence=confidence,
         note=note,
         direction=direction,
+        timed=timed,
     )
-
-
-def without_times(hits: Hits) -> Hits:
-    """Hits of another thread: the step's own thread did not sit in them."""
-    return replace(hits, timed=False)
 
 
 def idle_after(view: View, rows: Rows, step: Rows, since_ns: Rows) -> Rows:

@@ -9,6 +9,7 @@ import numpy as np
 
 from launchlens.blockers.hits import DIRECTIONS, Hits, call_hits
 from launchlens.blockers.view import Rows, View
+from launchlens.calls import CallKind
 
 _PARAMETERS = re.compile(r"\((?!anonymous)[^()]*\)\s*(const)?$")
 _TELLING = re.compile(r"(\w*Functor\w*|\w+_kernel_(?:cuda|impl)\b|\w+Ops\b)")
@@ -38,6 +39,15 @@ def by_call_name(view: View, rows: Rows, step: Rows) -> Iterator[tuple[str, tupl
     for name in dict.fromkeys(bases.tolist()):
         chosen = bases == name
         yield str(name), (rows[chosen], step[chosen])
+
+
+def by_call_and_thread(view: View, kind: CallKind) -> Iterator[tuple[str, Rows, Rows, bool]]:
+    """Calls while steps run: name, rows, steps, whether by another thread; the step's own first."""
+    rows, step, elsewhere = view.rows_around(kind)
+    for other, said in ((False, ""), (True, " (another thread)")):
+        mine = elsewhere == other
+        for name, (row, owner) in by_call_name(view, rows[mine], step[mine]):
+            yield name + said, row, owner, other
 
 
 def first_use_or_always(view: View, rows: Rows, step: Rows, kinds: str, first_note: str) -> Hits:

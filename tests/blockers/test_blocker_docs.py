@@ -8,6 +8,7 @@ import pytest
 from test_blocker_programs import NAMES, RECORDED
 
 from launchlens.blockers import find_blockers, rules
+from launchlens.capture_errors import ERRORS, find_error
 from launchlens.metrics import summarize
 from launchlens.trace import read_trace
 
@@ -44,3 +45,26 @@ def test_no_section_shows_more_than_was_recorded():
     for rule in rules():
         shown = {line for line in section(rule.id).splitlines() if line.startswith("| `")}
         assert shown <= rows
+
+
+def documented_errors():
+    """Texts of the page's table of errors, and the rules that it sends readers to."""
+    table = PAGE.read_text().split("## Errors and what they mean\n")[1].split("\n##")[0]
+    rows = [
+        [c.strip() for c in line.split("|")[1:4]]
+        for line in table.splitlines()
+        if line.startswith("| ")
+    ]
+    return {row[0]: set(re.findall(r"[a-z]+(?:-[a-z]+)+|alloc", row[2])) for row in rows[1:]}
+
+
+def test_every_known_error_is_in_the_table_and_sends_readers_to_rules_that_answer_to_it():
+    known = set()
+    for text, named in documented_errors().items():
+        error = find_error(text)
+        assert error is not None, text
+        known.add(error.name)
+        answering = {rule.id for rule in rules() if error.name in rule.errors}
+        assert named <= answering, text
+        assert bool(named) == bool(answering), text
+    assert known == {error.name for error in ERRORS}

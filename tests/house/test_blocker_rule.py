@@ -48,7 +48,6 @@ RULE = Rule(
     remedy="Leave the memory as it is.",
     title=call_title("memory is set: {kinds}"),
     find=find,
-    doc=__doc__ or "",
     errors=("generator-read",),
 )
 '''

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 
 import numpy as np
@@ -56,6 +57,28 @@ def test_interval_of_a_larger_sample_agrees_with_a_simulation(n):
     low, high = median_interval_ranks(n)
     assert abs(low - np.quantile(medians, 0.025)) <= 1
     assert abs(high - np.quantile(medians, 0.975)) <= 1
+
+
+def reaches(m, n, k, share):
+    """Whether P(Binomial(n, k/n) >= m) is at least a share, in whole numbers: nothing rounds."""
+    chance = sum(math.comb(n, j) * k**j * (n - k) ** (n - j) for j in range(m, n + 1))
+    return chance * 1000 >= share * n**n
+
+
+def test_ranks_are_those_of_exact_binomial_tails():
+    for n in range(2, 61):
+        low = next(k for k in range(1, n + 1) if reaches((n + 1) // 2, n, k, 25))
+        high = next(k for k in range(1, n + 1) if reaches(n // 2 + 1, n, k, 975))
+        assert median_interval_ranks(n) == (low - 1, high - 1), n
+
+
+# Ranks that another program gave, which summed the terms of the tails one by one.
+@pytest.mark.parametrize(
+    ("n", "low"),
+    [(99, 39), (100, 39), (250, 109), (499, 227), (500, 227), (3000, 1445), (9999, 4901)],
+)
+def test_ranks_of_large_samples(n, low):
+    assert median_interval_ranks(n) == (low, n - 1 - low)
 
 
 @given(st.integers(2, 3000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -13,4 +14,5 @@ from launchlens.blockers.hits import Rule
 def rules() -> tuple[Rule, ...]:
     """All rules, by rank."""
     modules = (import_module(f"{__name__}.{m.name}") for m in iter_modules(__path__))
-    return tuple(sorted((m.RULE for m in modules), key=lambda rule: (rule.rank, rule.id)))
+    found = (replace(m.RULE, doc=m.__doc__ or "") for m in modules)
+    return tuple(sorted(found, key=lambda rule: (rule.rank, rule.id)))

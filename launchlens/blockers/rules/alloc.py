@@ -20,9 +20,9 @@ References: pytorch/pytorch#187795, #159594, #158152, #146924; vllm-project/vllm
 
 from __future__ import annotations
 
-from launchlens.blockers.hits import Hits, Rule, call_hits, without_times
+from launchlens.blockers.hits import Hits, Rule, call_hits
 from launchlens.blockers.view import View
-from launchlens.blockers.words import by_call_name, call_title, first_use_or_always
+from launchlens.blockers.words import by_call_and_thread, call_title, first_use_or_always
 from launchlens.calls import CallKind
 
 FIRST_NOTE = "Only in the first steps: warming up before the capture makes it unnecessary."
@@ -34,15 +34,12 @@ ELSEWHERE_NOTE = (
 
 def find(view: View) -> list[Hits]:
     """Allocations during steps, the step's own apart from other threads'."""
-    rows, step, elsewhere = view.rows_around(CallKind.ALLOC)
-    hits = []
-    for name, (row, owner) in by_call_name(view, rows[~elsewhere], step[~elsewhere]):
-        hits.append(first_use_or_always(view, row, owner, name, FIRST_NOTE))
-    for name, (row, owner) in by_call_name(view, rows[elsewhere], step[elsewhere]):
-        kinds = f"{name} (another thread)"
-        found = call_hits(view, row, owner, kinds, "suspected", ELSEWHERE_NOTE)
-        hits.append(without_times(found))
-    return hits
+    return [
+        call_hits(view, row, owner, kinds, "suspected", ELSEWHERE_NOTE, timed=False)
+        if elsewhere
+        else first_use_or_always(view, row, owner, kinds, FIRST_NOTE)
+        for kinds, row, owner, elsewhere in by_call_and_thread(view, CallKind.ALLOC)
+    ]
 
 
 RULE = Rule(
@@ -56,5 +53,4 @@ RULE = Rule(
     ),
     title=call_title("memory from the driver: {kinds}"),
     find=find,
-    doc=__doc__ or "",
 )

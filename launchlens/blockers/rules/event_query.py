@@ -16,24 +16,18 @@ References: vllm-project/vllm#57759; pytorch/pytorch#175425, #146924.
 
 from __future__ import annotations
 
-from launchlens.blockers.hits import Hits, Rule, call_hits, without_times
+from launchlens.blockers.hits import Hits, Rule, call_hits
 from launchlens.blockers.view import View
-from launchlens.blockers.words import by_call_name, call_title
+from launchlens.blockers.words import by_call_and_thread, call_title
 from launchlens.calls import CallKind
 
 
 def find(view: View) -> list[Hits]:
     """Queries during steps, the step's own thread apart from others."""
-    rows, step, elsewhere = view.rows_around(CallKind.QUERY)
-    hits = [
-        call_hits(view, row, owner, name, "suspected", direction="query")
-        for name, (row, owner) in by_call_name(view, rows[~elsewhere], step[~elsewhere])
+    return [
+        call_hits(view, row, owner, kinds, "suspected", direction="query", timed=not elsewhere)
+        for kinds, row, owner, elsewhere in by_call_and_thread(view, CallKind.QUERY)
     ]
-    for name, (row, owner) in by_call_name(view, rows[elsewhere], step[elsewhere]):
-        kinds = f"{name} (another thread)"
-        found = call_hits(view, row, owner, kinds, "suspected", direction="query")
-        hits.append(without_times(found))
-    return hits
 
 
 RULE = Rule(
@@ -44,5 +38,4 @@ RULE = Rule(
     remedy='Capture with capture_error_mode="thread_local", or pause that thread meanwhile.',
     title=call_title("asked while the step runs: {kinds}"),
     find=find,
-    doc=__doc__ or "",
 )

@@ -57,5 +57,4 @@ RULE = Rule(
     remedy="Remove it; order work on several streams with events instead of the host.",
     title=call_title("the host waits: {kinds}"),
     find=find,
-    doc=__doc__ or "",
 )

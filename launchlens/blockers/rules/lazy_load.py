@@ -43,5 +43,4 @@ RULE = Rule(
     remedy="Warm up: run the step with the same shapes before capturing.",
     title=call_title("code is loaded in the step: {kinds}"),
     find=find,
-    doc=__doc__ or "",
 )

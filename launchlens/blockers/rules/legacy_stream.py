@@ -85,5 +85,4 @@ RULE = Rule(
     ),
     title=call_title("{kinds}"),
     find=find,
-    doc=__doc__ or "",
 )

@@ -63,5 +63,4 @@ RULE = Rule(
     ),
     title=copy_title,
     find=find,
-    doc=__doc__ or "",
 )

@@ -65,5 +65,4 @@ RULE = Rule(
     remedy="Copy contiguous memory: row by row, or from a buffer laid out as it is copied.",
     title=copy_title,
     find=find,
-    doc=__doc__ or "",
 )

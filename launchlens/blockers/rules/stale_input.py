@@ -50,5 +50,4 @@ RULE = Rule(
     remedy="Copy inputs into static GPU buffers before each replay, outside the captured step.",
     title=copy_title,
     find=find,
-    doc=__doc__ or "",
 )

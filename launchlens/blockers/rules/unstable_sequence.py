@@ -108,5 +108,4 @@ RULE = Rule(
     ),
     title=_title,
     find=find,
-    doc=__doc__ or "",
 )

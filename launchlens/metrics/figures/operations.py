@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from launchlens.metrics.figures import Column, figure
+from functools import partial
+
+from launchlens.metrics.figures import Column, figure, register
 from launchlens.metrics.measurement import Measurement
 from launchlens.metrics.ownership import count_kind
 from launchlens.records.columns import OpKind
 
-
-@figure
-def kernels(m: Measurement) -> Column:
-    """Kernel rows."""
-    return m.operations(OpKind.KERNEL)
-
-
-@figure
-def memcpys(m: Measurement) -> Column:
-    """Copy rows."""
-    return m.operations(OpKind.MEMCPY)
-
-
-@figure
-def memsets(m: Measurement) -> Column:
-    """Memset rows."""
-    return m.operations(OpKind.MEMSET)
+for kind in (OpKind.KERNEL, OpKind.MEMCPY, OpKind.MEMSET):
+    register(f"{kind.name.lower()}s", partial(Measurement.operations, kind=kind))
 
 
 @figure
