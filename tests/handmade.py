@@ -35,6 +35,25 @@ from launchlens.records.measured import (
     VariantFacts,
 )
 
+#: Texts that break naive renderers; other tests put them into traces.
+HOSTILE = (
+    "[red]not markup[/red] [bold",
+    "a | b || c",
+    "first\nsecond\r\nthird\u2028fourth\u0085",
+    "`tick` ``two`` ```three",
+    "</details></summary><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "x" * 5000,
+    "\x1b[31mred\x1b[0m \x9b1m \x07\x08\x00",
+    "\u202ereversed\u202c \u200bzero \ufeffmark",
+    "@someone #12 :smile: https://example.invalid www.example.invalid",
+    "**bold** _it_ ~~no~~ $x$ \\| &lt; &#124;",
+    "# heading",
+    "- item",
+    "\ud800 surrogate",
+    "",
+)
+
 
 def finding(rule="pageable-htod", confidence="likely", count=6.0, **changes) -> Finding:
     made = Finding(

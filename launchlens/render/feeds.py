@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from launchlens.catalogue import by_name
 from launchlens.records.figures import Gaps, Step
-from launchlens.report.analysis import step_rows
-from launchlens.report.comparison import comparison_rows
+from launchlens.report.data import comparison_rows, step_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
 
-from launchlens.catalogue import GAPS, by_name, gap_causes, step_metrics, tiles
+from launchlens.catalogue import by_name, step_metrics, tiles
 from launchlens.records.figures import Analysis, Group, Stat, Step
 from launchlens.records.metric import Metric
 from launchlens.records.timeline import Timeline
+from launchlens.report.data import step_rows
 from launchlens.report.document import (
     Block,
     Cell,
@@ -65,16 +64,6 @@ def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) ->
         record=analysis,
         data=lambda: step_rows(analysis),
     )
-
-
-def step_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
-    """A row for each step, every figure a column (gaps as ``gaps_ns.host``)."""
-    for step in analysis.steps:
-        row = asdict(step)
-        gaps = row.pop(GAPS) or {}
-        reason = row.pop("unknown_reason")
-        row |= {f"{GAPS}.{cause}": gaps.get(cause) for cause in gap_causes()}
-        yield row | {"unknown_reason": reason}
 
 
 def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Section]:

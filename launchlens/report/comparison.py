@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
-from launchlens.catalogue import by_name, tiles
-from launchlens.records.comparison import Cell, Comparison, PhaseComparison
-from launchlens.records.comparison import Row as MetricRow
+from launchlens.catalogue import by_name
+from launchlens.records.comparison import Comparison, PhaseComparison
 from launchlens.records.timeline import Timeline
 from launchlens.report import charts
+from launchlens.report.data import comparison_rows
 from launchlens.report.document import (
     Block,
     Chart,
     Column,
     Document,
-    Judged,
-    Prominence,
     Row,
     Section,
     Table,
@@ -27,12 +24,11 @@ from launchlens.report.document import (
 from launchlens.report.findings import describe_equivalence, side_findings
 from launchlens.report.group_charts import modules
 from launchlens.report.provenance import comparison_provenance, machine_words
-from launchlens.report.sentences import comparison_sentences, phase_title, value_of
-from launchlens.report.tables import follower_table, gap_table, kernel_changes
+from launchlens.report.sentences import comparison_sentences
+from launchlens.report.sides import figures_section, key_figures, phase_words
+from launchlens.report.tables import follower_table, gap_table
 from launchlens.report.timelines import timeline_section
-from launchlens.report.words import IDLE_BASIS, joined, plain, step_words
-
-_MOST_TILES = 4
+from launchlens.report.words import IDLE_BASIS, joined, plain
 
 
 def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = ()) -> Document:
@@ -52,7 +48,7 @@ def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = 
         subject=comparison.title or " vs ".join(sorted(models)),
         answers=comparison_sentences(comparison),
         sides=names,
-        tiles=_tiles(comparison),
+        tiles=key_figures(comparison),
         differences=tuple((d.what, d.values) for d in comparison.differences if d.serious),
         cautions=comparison.notes,
         sections=tuple(_sections(comparison, timelines)),
@@ -64,42 +60,9 @@ def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = 
     )
 
 
-def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """A row for each phase, metric and side, with changes and verdicts."""
-    for phase in comparison.phases:
-        for row in phase.rows:
-            for place, (side, cell) in enumerate(zip(comparison.sides, row.cells, strict=True)):
-                figures = asdict(cell)
-                yield {
-                    "phase": phase.phase,
-                    "group": phase.groups[place],
-                    "metric": row.metric,
-                    "title": row.title,
-                    "unit": row.unit,
-                    "side": side.label,
-                    "is_baseline": place == 0,
-                    **{name: figures[name] for name in _CELL},
-                    "note": cell.note or (f"{cell.bound} bound" if cell.bound else None),
-                    "threshold": row.threshold,
-                    "direction": row.direction,
-                }
-
-
-_CELL = (
-    "value",
-    "ci_low",
-    "ci_high",
-    "n",
-    "change",
-    "relative",
-    "verdict",
-    "source",
-)
-
-
 def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator[Section]:
     for i, phase in enumerate(comparison.phases):
-        yield _figures(comparison, phase, i)
+        yield figures_section(comparison, phase, i)
     if requests := _requests(comparison):
         yield requests
     if outputs := _outputs(comparison):
@@ -117,85 +80,6 @@ def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator
     counts = _present(charts.api_calls(comparison), charts.kernels(comparison), modules(timelines))
     if counts:
         yield Section("launches", "Launches and kernels", counts)
-
-
-def _figures(comparison: Comparison, phase: PhaseComparison, index: int) -> Section:
-    names = [side.short for side in comparison.sides]
-    used = ", ".join(f"{n} of {name}" for n, name in zip(phase.steps, names, strict=True))
-    caption = (
-        f"{phase.phase.capitalize()} steps used: {used}. Medians; the 95% interval below. "
-        f"{IDLE_BASIS}"
-    )
-    if any(phase.dropped):
-        dropped = ", ".join(f"{n} of {name}" for n, name in zip(phase.dropped, names, strict=True))
-        caption += f" Dropped at the start: {dropped}."
-    table = Table(
-        title=phase_title(comparison, phase),
-        columns=(Column("metric", "text"), *(Column(name) for name in names)),
-        rows=tuple(_metric_rows(phase)),
-        caption=caption,
-        form="sides",
-        lead=f"Per {step_words(phase.phase)}, medians over "
-        f"{joined([str(n) for n in phase.steps])} steps:",
-    )
-    bound = [f"{name} is {b}" for name, b in zip(names, phase.bound, strict=True) if b]
-    blocks: tuple[Block, ...] = (table, *(kernel_changes(changes) for changes in phase.kernels))
-    if bound:
-        said = "By the causes of their gaps: " + ", ".join(bound) + "."
-        blocks = (Text((said,), prominence="page"), *blocks)
-    return Section(f"figures-{index}", f"Figures of a {_step_words(comparison, phase)}", blocks)
-
-
-def _metric_rows(phase: PhaseComparison) -> Iterator[Row]:
-    """Where no window is known (nothing ran on a GPU) the range on the CPU stands in for it."""
-    saying = {r.metric for r in phase.rows if any(cell.value not in (0, None) for cell in r.cells)}
-    main = {r.metric for r in phase.rows if r.headline and r.metric in saying}
-    main.add(tiles()[0].name)
-    if "window_ns" not in main:
-        main.add("cpu_ns")
-    for row in phase.rows:
-        shown: Prominence = (
-            "main" if row.metric in main else "more" if row.metric in saying else "page"
-        )
-        cells = tuple(judged(row, cell) for cell in row.cells)
-        yield Row((row.title, *cells), row.note, shown)
-
-
-def judged(row: MetricRow, cell: Cell) -> Judged:
-    """A side's figure with its change, as a cell of a document."""
-    return Judged(
-        value_of(row, cell), cell.change, cell.relative, cell.verdict, cell.source, cell.note
-    )
-
-
-def _tiles(comparison: Comparison) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]:
-    """The figures people quote; of the first phase, where they are known at all."""
-    if not comparison.phases:
-        return ()
-    known = {
-        row.metric: row
-        for row in comparison.phases[0].rows
-        if any(cell.value is not None for cell in row.cells)
-    }
-    chosen = [known[m.name] for m in tiles() if m.name in known][:_MOST_TILES]
-    return tuple(
-        (
-            row.title,
-            tuple(
-                (side.short, value_of(row, cell))
-                for side, cell in zip(comparison.sides, row.cells, strict=True)
-            ),
-        )
-        for row in chosen
-    )
-
-
-def _step_words(comparison: Comparison, phase: PhaseComparison) -> str:
-    """The phase and "step", with process and device where several groups share the phase."""
-    words = step_words(phase.phase)
-    if sum(other.phase == phase.phase for other in comparison.phases) == 1:
-        return words
-    return f"{words} ({' / '.join(dict.fromkeys(phase.groups))})"
 
 
 def _requests(comparison: Comparison) -> Section | None:
@@ -239,7 +123,7 @@ def _outputs(comparison: Comparison) -> Text | None:
 
 
 def _times(comparison: Comparison, phase: PhaseComparison, index: int) -> Iterator[Section]:
-    words = _step_words(comparison, phase)
+    words = phase_words(comparison, phase)
     if idle := charts.idle_by_cause(comparison, phase, index):
         yield Section(f"causes-{index}", f"Idle time by cause, {words}", (idle,))
     pair = _present(

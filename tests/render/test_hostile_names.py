@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 from build_trace import TraceBuilder
+from handmade import HOSTILE
 from markdown_it import MarkdownIt
-from test_format_text import HOSTILE
 from written import as_markdown, in_terminal
 
 from launchlens.comparison import compare

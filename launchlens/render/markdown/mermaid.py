@@ -28,7 +28,7 @@ def step_chart(chart: Chart) -> str:
     head = [
         "```mermaid",
         "gantt",
-        f"    title {_word(chart.title)}, in ms (medians, traced, laid end to end)",
+        "    title One step: GPU time in ms (medians, traced, laid end to end)",
         "    dateFormat x",
         "    axisFormat %s",
     ]

@@ -7,15 +7,15 @@ import re
 import unicodedata
 
 import pytest
-from handmade import analysis, group, row, stat
+from handmade import HOSTILE, analysis, group, row, stat
 from hypothesis import given
 from hypothesis import strategies as st
 
 from launchlens.records.comparison import Cell
 from launchlens.records.figures import GapBin
 from launchlens.render.markdown.markup import code, escaped
-from launchlens.report.comparison import judged
 from launchlens.report.sentences import analysis_sentence, value_of
+from launchlens.report.sides import judged
 from launchlens.report.words import (
     change,
     format_ns,
@@ -24,25 +24,6 @@ from launchlens.report.words import (
     interval,
     plain,
     value,
-)
-
-#: Texts that break naive renderers; other tests put them into traces.
-HOSTILE = (
-    "[red]not markup[/red] [bold",
-    "a | b || c",
-    "first\nsecond\r\nthird\u2028fourth\u0085",
-    "`tick` ``two`` ```three",
-    "</details></summary><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "x" * 5000,
-    "\x1b[31mred\x1b[0m \x9b1m \x07\x08\x00",
-    "\u202ereversed\u202c \u200bzero \ufeffmark",
-    "@someone #12 :smile: https://example.invalid www.example.invalid",
-    "**bold** _it_ ~~no~~ $x$ \\| &lt; &#124;",
-    "# heading",
-    "- item",
-    "\ud800 surrogate",
-    "",
 )
 
 
