@@ -90,15 +90,15 @@ def rows_table(block: Table) -> str:
     body = [[cell(one) for one in row.cells] for row in rows[:most]]
     if not body:
         return ""
-    left = next((i for i, c in enumerate(block.columns) if c.kind == "number"), len(body[0]))
-    return table([escaped(c.title) for c in block.columns], body, left=left)
+    texts = [i for i, column in enumerate(block.columns) if column.kind != "number"]
+    return table([escaped(column.title) for column in block.columns], body, texts=texts)
 
 
 @block_text.register
 def facts_table(facts: Facts) -> str:
     """Names and values."""
     body = [[escaped(title), escaped(said, LONG)] for title, said in facts.entries]
-    return table(["", ""], body, left=2)
+    return table(["", ""], body, texts=(0, 1))
 
 
 @block_text.register
@@ -143,7 +143,7 @@ def _course(course: Course) -> str:
         for point in course.points
     ]
     said = f"**{escaped(course.title, LONG)}**\n\n{escaped(course.said)}"
-    return f"{said}\n\n{table(['day', 'commit', 'value', 'change'], body, left=2)}"
+    return f"{said}\n\n{table(['day', 'commit', 'value', 'change'], body, texts=(0, 1))}"
 
 
 @block_text.register

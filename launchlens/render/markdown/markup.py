@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from launchlens.report import words
 from launchlens.report.document import Cell, Name
@@ -14,9 +14,11 @@ _LONGEST_NAME = 160
 _LONGEST_CODE = 120
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
-    """A Markdown table; cells must be Markdown already. The first ``left`` columns are text."""
-    marks = [":---" if i < left else "---:" for i in range(len(header))]
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, texts: Collection[int] = (0,)
+) -> str:
+    """A Markdown table; cells must be Markdown already. The columns ``texts`` stand left."""
+    marks = [":---" if i in texts else "---:" for i in range(len(header))]
     lines = [header, marks, *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
