@@ -50,6 +50,8 @@ class CaptureAttempt:
     """Lines whose copied values were kept on the GPU instead."""
     stopped: str | None
     """Why it ended without a capture."""
+    complete: bool = True
+    """Whether what comes after the first failure was looked for."""
 
     @property
     def as_it_stands(self) -> bool:

@@ -103,7 +103,7 @@ def _attempt_lines(attempt: CaptureAttempt) -> Iterator[str]:
         yield "  the step captures as it stands"
     elif attempt.captured:
         yield f"  with {', '.join(attempt.patched_sources)} patched over, the step captures"
-    elif attempt.stopped and attempt.stopped != "first failure":
+    elif attempt.stopped and attempt.complete:
         yield f"  stopped: {plain(attempt.stopped, LONG)}"
 
 

@@ -132,6 +132,7 @@ def attempt_record(attempt: Attempt) -> CaptureAttempt:
         ),
         patched_sources=attempt.patched_sources,
         stopped=attempt.stopped,
+        complete=attempt.stop_code != "first-failure",
     )
 
 
