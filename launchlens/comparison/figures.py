@@ -74,15 +74,18 @@ def idle_corrected(side: SideInput, group: Group | None, phase: Phase) -> Stat |
     busy = group.metrics["busy_ns"].median
     if busy is None:
         return None
-    low, high = (
-        (None, None)
-        if wall.ci_low is None or wall.ci_high is None
-        else (max(0.0, 1 - busy / wall.ci_low), max(0.0, 1 - busy / wall.ci_high))
-    )
+    low, high = (_idle_of(busy, ns) for ns in (wall.ci_low, wall.ci_high))
     value = 1 - busy / wall.median
     if value < 0:  # the traced work takes longer than the untraced step: not to be stood behind
         return Stat(None, None, None, None, None, None, wall.n)
     return Stat(value, None, None, None, low, high, wall.n)
+
+
+def _idle_of(busy_ns: float, wall_ns: float | None) -> float | None:
+    """The end of an interval of idle: few processes bound a time by 0, and idle then by nothing."""
+    if wall_ns is None:
+        return None
+    return max(0.0, 1 - busy_ns / wall_ns) if wall_ns else 0.0
 
 
 def _fact(side: SideInput, name: str) -> Stat | None:

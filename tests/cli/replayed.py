@@ -1,15 +1,16 @@
-"""A machine with an H200 that answers as the real one did, with the results and traces of its runs.
+"""A machine with an H200 that answers as the real one did: results and outputs of its runs.
 
 What starts processes is replaced, so that all that launchlens makes of the answers runs where there
-is no GPU. What no run has left is made up by the tests, which then name it so: answers of further
-rounds, and outputs. `benchmarks/gpu.sh OUT record-qwen3 record-gemma3n` records both; files it
-leaves in a folder of `recorded` are taken in place of what is made up.
+is no GPU. `benchmarks/gpu.sh OUT record-qwen3 record-gemma3n` recorded the answers (outputs as
+slices of the logits); traces are the shipped ones, of earlier runs of the same models. Nothing is
+made up: what was not recorded cannot be asked for.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
-from dataclasses import replace
+import statistics
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,8 +18,7 @@ import numpy as np
 import profiled
 
 from launchlens import capture
-from launchlens.harness.equivalence import save_outputs
-from launchlens.protocol.measured import TimedSteps, TracedSteps
+from launchlens.protocol.measured import TracedSteps
 from launchlens.protocol.result import TimeResult, TraceResult, read_result, write_result
 from launchlens.protocol.spec import HarnessSpec
 
@@ -29,16 +29,13 @@ class Machine:
     """Answers for the children, and in ``asked`` the order in which they were asked.
 
     Args:
-        answers: folder of recorded results, ``VARIANT.time.json`` and ``attempt_0.json``.
+        answers: folder of recorded answers, named as the harness was asked to name them.
         traces: shipped traces by variant and kind of graph tracing, ``eager.node``.
-        made_up_ms: step times of later rounds by variant, all of a round alike.
-        made_up_outputs: logits by variant, for every dtype that is asked for.
     """
 
-    def __init__(self, answers, traces, *, made_up_ms=None, made_up_outputs=None):
+    def __init__(self, answers, traces):
         self.asked = []
-        self._answers, self._traces = RECORDED / answers, traces
-        self._made_up_ms, self._made_up_outputs = made_up_ms or {}, made_up_outputs or {}
+        self.answers, self._traces = RECORDED / answers, traces
 
     def replace_processes(self, monkeypatch):
         gpu = SimpleNamespace(name="NVIDIA H200", driver="580.159.04")
@@ -53,30 +50,21 @@ class Machine:
         path = Path(spec.result_path)
         self.asked.append(path.stem)
         log.write_text("")
-        recorded = self._answers / path.name
-        if recorded.exists():
-            shutil.copy(recorded, path)
-        else:
-            write_result(path, self._later_round(spec, path.stem))
+        shutil.copy(self.answers / path.name, path)
         if spec.outputs_path:
-            self._save_outputs(spec, Path(spec.outputs_path))
+            shutil.copy(self.answers / Path(spec.outputs_path).name, spec.outputs_path)
         return 0
 
-    def _later_round(self, spec, stem):
-        first, turn = self._first(spec), int(stem.rpartition("-")[2])
-        ns = round(self._made_up_ms[_name(spec)][turn - 2] * 1e6)
-        return replace(first, spec=spec, steps={"prefill": TimedSteps((ns,) * 20, ns)})
+    def medians_ms(self, variant):
+        """Median step of each recorded process, from its own samples."""
+        files = [self.answers / f"{variant}.time{turn}.json" for turn in ("", "-2", "-3")]
+        steps = [json.loads(f.read_text())["steps"]["prefill"] for f in files if f.exists()]
+        return [statistics.median(step["samples_ns"]) / 1e6 for step in steps]
 
-    def _first(self, spec):
-        return read_result(self._answers / f"{_name(spec)}.time.json", TimeResult)
-
-    def _save_outputs(self, spec, path):
-        recorded = self._answers / path.name
-        if recorded.exists():
-            shutil.copy(recorded, path)
-        elif (logits := self._made_up_outputs.get(_name(spec))) is not None:
-            dtypes = spec.equivalence_dtypes or (spec.dtype,)
-            save_outputs(path, {f"{d}.prefill": np.float32(logits) for d in dtypes})
+    def outputs(self, variant):
+        """Recorded logits by dtype and phase."""
+        with np.load(self.answers / f"{variant}.outputs.npz") as archive:
+            return {name: archive[name].astype(float) for name in archive.files}
 
     def _record(self, _nsys, program, tracing, *, output, log, **_):
         spec = HarnessSpec.from_json(Path(program[-1]).read_text())
@@ -84,7 +72,8 @@ class Machine:
         sqlite = output.with_name(f"{output.name}.sqlite.xz")
         name = self._traces[f"{_name(spec)}.{tracing.graphs}"]
         shutil.copy(profiled.ROOT / "traces" / f"{name}.nsys2025.3.sqlite.xz", sqlite)
-        first = self._first(spec)
+        recorded = self.answers / f"{_name(spec)}.time.json"
+        first = read_result(recorded, TimeResult)
         result = TraceResult(
             variant=spec.variant,
             spec=spec,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import profiled
 import pytest
 from replayed import Machine
@@ -13,24 +14,11 @@ TRACES = {
     "eager-patched.node": "profile-gemma-3n-e4b-both-fixes-eager.node",
 }
 PATCH = profiled.ROOT / "docs" / "examples" / "gemma3n_both.py"
-# Made up: step times of rounds 2 to 5, in ms. Beside the recorded first round (70.3, 66.2 and
-# 16.1 ms) eager's overlap with the patched step's, and the captured ones are far from both.
-MADE_UP_MS = {
-    "eager": (80.0, 72.5, 76.0, 66.5),
-    "eager-patched": (71.5, 73.5, 68.0, 69.0),
-    "cudagraph-patched": (16.0, 16.5, 16.25, 16.75),
-}
-# Made up too: the patched eager step computes the same, the captured one is 0.25 off.
-OUTPUTS = {
-    "eager": [[1.0, 2.0, 4.0]],
-    "eager-patched": [[1.0, 2.0, 4.0]],
-    "cudagraph-patched": [[1.0, 2.25, 4.0]],
-}
 
 
 @pytest.fixture
 def machine(monkeypatch):
-    made = Machine("gemma3n_both", TRACES, made_up_ms=MADE_UP_MS, made_up_outputs=OUTPUTS)
+    made = Machine("gemma3n_both", TRACES)
     made.replace_processes(monkeypatch)
     return made
 
@@ -57,39 +45,47 @@ def test_what_the_public_report_of_the_fix_did_not_have(cli, machine, tmp_path):
         "Gone with the patch: 16 of each step's findings: 10 × host-to-device copy, 4 bytes, "
         "pageable (modeling_gemma3n.py:973), 6 × host-to-device copy, 2 bytes, pageable "
         "(modeling_gemma3n.py:1727/1764)",
-        "step, untraced, eager: 70.3 ms step",
-        "step, untraced, eager, patched: 66.2 ms (1.06×, inconclusive)",
-        "step, untraced, cudagraph, patched: 16.1 ms (4.36×)",
+        "step, untraced, eager: 76.1 ms step",
+        "step, untraced, eager, patched: 67.1 ms (1.13×, inconclusive)",
+        "step, untraced, cudagraph, patched: 16.1 ms (4.72×)",
         "--rounds 5",
     ):
         assert words in said, words
 
 
 def test_rounds_take_turns_before_and_after_the_patch(cli, machine, tmp_path):
-    code, out, err = ask(cli, tmp_path, "--rounds", "5", "--format", "json")
+    code, out, err = ask(cli, tmp_path, "--rounds", "3", "--format", "json")
     assert code == 0, err
     timed = [stem for stem in machine.asked if ".time" in stem]
     sides = ("eager", "eager-patched", "cudagraph-patched")
     assert timed == [f"{s}.time" for s in sides] + [
-        f"{s}.time-{turn}" for turn in (2, 3, 4, 5) for s in sides
+        f"{s}.time-{turn}" for turn in (2, 3) for s in sides
     ]
-    assert "[19/19] cudagraph-patched: untraced, round 5" in err
+    assert "[13/13] cudagraph-patched: untraced, round 3" in err
     effect = json.loads(out)["effect"]
     assert effect["untraced_verdicts"] == {
         "eager, patched": "inconclusive",
         "cudagraph, patched": "better",
     }
-    assert [len(v) for v in effect["untraced_processes_ns"].values()] == [5, 5, 5]
-    assert effect["untraced_ns"]["eager"] == 72_500_000  # the middle one of five
+    assert [len(v) for v in effect["untraced_processes_ns"].values()] == [3, 3, 3]
+    for name in ("eager", "eager, patched", "cudagraph, patched"):
+        middle = sorted(machine.medians_ms(name.replace(", ", "-")))[1]
+        assert effect["untraced_ns"][name] == pytest.approx(middle * 1e6, abs=1)
 
 
 def test_outputs_are_compared_with_the_unpatched_steps_in_each_dtype(cli, machine, tmp_path):
     effect = json.loads(ask(cli, tmp_path, "--format", "json")[1])["effect"]
-    for name, distance in (("eager, patched", 0.0), ("cudagraph, patched", 0.25)):
-        found = effect["equivalence"][name]
-        assert {e["dtype"] for e in found} == {"float32", "float16", "bfloat16"}
-        assert {e["max_abs_diff"] for e in found} == {distance}
-        assert {e["identical"] for e in found} == {distance == 0}
+    eager = machine.outputs("eager")
+    for name in ("eager, patched", "cudagraph, patched"):
+        own = machine.outputs(name.replace(", ", "-"))
+        found = {e["dtype"]: e for e in effect["equivalence"][name]}
+        assert set(found) == {"float32", "float16", "bfloat16"}
+        for dtype, told in found.items():
+            distance = np.abs(own[f"{dtype}.prefill"] - eager[f"{dtype}.prefill"]).max()
+            assert told["max_abs_diff"] == pytest.approx(distance)
+            assert told["identical"] == (distance == 0)
+    # The captured step takes another attention kernel in float32 (docs/gemma-3n.md).
+    assert not found["float32"]["identical"]
 
 
 def test_rounds_need_a_patch_and_a_gpu(fails, machine, tmp_path):
