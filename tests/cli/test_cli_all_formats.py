@@ -17,6 +17,9 @@ import handmade
 import pytest
 from stored_runs import EAGER, NODE, SPANS, TRACES, make_run
 
+from launchlens.protocol.facts import ChildError, VariantFailure
+from launchlens.protocol.result import TimeResult
+from launchlens.protocol.spec import HarnessSpec
 from launchlens.workflow.profiling.gather import failure_of
 
 UNTRACED = (47_400_000, 4_670_000)
@@ -229,8 +232,9 @@ def test_a_stored_run_shows_what_stood_in_the_way(cli, root):
 
 
 def test_a_crash_is_told_from_a_failed_capture():
-    hint = {"hint": None}
-    crashed = failure_of({"error": {"type": "ProcessError", "message": "ended with -9"} | hint})
-    refused = failure_of({"failure": {"error_type": "RuntimeError", "error_line": "no"} | hint})
+    child = {"variant": "eager", "spec": HarnessSpec(model="m", result_path="r.json")}
+    error = ChildError("ProcessError", "ended with -9", None)
+    crashed = failure_of(TimeResult(**child, error=error))
+    refused = failure_of(TimeResult(**child, failure=VariantFailure("RuntimeError", "no")))
     assert (crashed.during, crashed.words) == ("run", "could not be run")
     assert (refused.during, refused.words) == ("capture", "could not be captured")

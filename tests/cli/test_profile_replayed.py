@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from replayed import Machine
 
+from launchlens.report.words import format_ns
+
 # Launches as SQL counts them in the traces' cards.
 LAUNCHES = {
     "eager": 1569,
