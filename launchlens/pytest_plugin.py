@@ -80,11 +80,7 @@ class BudgetChecker:
         earlier = self._path(baseline) if baseline else None
         try:
             (held,) = hold_budget(
-                file,
-                [self._path(trace)],
-                Choices(phase, step, skip),
-                baseline=earlier,
-                model=model,
+                file, [self._path(trace)], Choices(phase, step, skip), baseline=earlier, model=model
             ).traces
         except LaunchlensError as error:
             pytest.fail(str(error), pytrace=False)

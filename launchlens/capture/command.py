@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
+from launchlens.capture.find import Nsys
 from launchlens.errors import CaptureError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from launchlens.capture.find import Nsys
 
 GraphTrace = Literal["node", "graph"]
 

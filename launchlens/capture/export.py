@@ -5,14 +5,11 @@ from __future__ import annotations
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from launchlens.capture.find import Nsys
 from launchlens.capture.importer import run_importer
 from launchlens.capture.process import read_output
 from launchlens.errors import CaptureError, reason_of
-
-if TYPE_CHECKING:
-    from launchlens.capture.find import Nsys
 
 EXPORT_TIMEOUT_S = 600.0
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.capture.importer import find_importer
 from launchlens.capture.process import read_output
 from launchlens.errors import CaptureError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # 2022.4 and 2023.4 trace graphs as whole spans by default and export none of them, so that all
 # graph work is lost; the exports of 2025.3 have the spans (CUPTI_ACTIVITY_KIND_GRAPH_TRACE).

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.capture.process import Output, read_output
 from launchlens.errors import CaptureError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 IMPORTER_NAME = "QdstrmImporter"
 IMPORT_TIMEOUT_S = 600.0

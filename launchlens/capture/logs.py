@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from launchlens.errors import CaptureError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MOST = 300  # characters of a line that is quoted
 _PROGRESS = re.compile(r"\[[=\s]*\d+%[=\s]*\]?\s*$")

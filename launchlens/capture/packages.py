@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from launchlens.capture.environment import Gpu
 from launchlens.capture.process import read_output
 from launchlens.records.doctor import Check
-
-if TYPE_CHECKING:
-    from launchlens.capture.environment import Gpu
 
 TORCH_NEEDED = "2.7"
 TRANSFORMERS_NEEDED = "5.0"

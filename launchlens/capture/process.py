@@ -57,10 +57,7 @@ class Output:
 
 
 def read_output(
-    command: Sequence[str | Path],
-    *,
-    timeout_s: float = 30.0,
-    env: Mapping[str, str] | None = None,
+    command: Sequence[str | Path], *, timeout_s: float = 30.0, env: Mapping[str, str] | None = None
 ) -> Output:
     """Runs a short command and returns what it printed; never raises for what the command does."""
     with tempfile.TemporaryFile() as file:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.capture.command import Tracing, profile_arguments
 from launchlens.capture.export import export_sqlite
+from launchlens.capture.find import Nsys
 from launchlens.capture.importer import run_importer
 from launchlens.capture.logs import clean_log, explain_nothing_recorded, last_line
 from launchlens.capture.process import ChildTimeoutError, run_child
 from launchlens.errors import CaptureError, reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from launchlens.capture.find import Nsys
 
 # Keeps the program's exit status and its output out of nsys's hands: nsys has exited 0 after
 # programs that failed, and it stores what they print inside the trace.

@@ -8,13 +8,11 @@ GitHub.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from launchlens.errors import LaunchlensError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class ForgeError(LaunchlensError):

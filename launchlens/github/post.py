@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from launchlens.errors import UsageError
 from launchlens.github.client import GitHubForge
-
-if TYPE_CHECKING:
-    from launchlens.github.forge import Comment, Forge
+from launchlens.github.forge import Comment, Forge
 
 Action = Literal["created", "updated", "unchanged", "printed"]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from launchlens.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 API_VARIABLE = "GITHUB_API_URL"
 DEFAULT_API = "https://api.github.com"

@@ -6,14 +6,12 @@ import contextlib
 import json
 import os
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from launchlens.errors import StoreError, reason_of
 from launchlens.serialize import adapter, read
 from launchlens.store.paths import new_run_id
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RUN_FILE = "run.json"
 RUN_SCHEMA = "launchlens.run/1"

@@ -5,20 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.errors import StoreError, reason_of
-from launchlens.records.stored import RunRow
+from launchlens.records.stored import RunRow, StoredRun, StoredVariant
 from launchlens.store.database import DATABASE, open_database, writing
 from launchlens.store.files import RUN_FILE, write_json
 from launchlens.store.load import load_run
 from launchlens.store.paths import is_abandoned, is_run_id, run_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from launchlens.records.stored import StoredRun, StoredVariant
 
 LATEST = "latest"
 

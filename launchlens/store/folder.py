@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 from launchlens.errors import LaunchlensError, StoreError
-from launchlens.records.figures import Finding
+from launchlens.records.figures import Analysis, Finding
+from launchlens.records.measured import VariantFacts
+from launchlens.records.stored import RunStatus, VariantStatus
 from launchlens.store import rows
 from launchlens.store.database import open_database, writing
 from launchlens.store.files import (
@@ -21,15 +26,6 @@ from launchlens.store.files import (
     write_record,
 )
 from launchlens.store.paths import file_stem, hold_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-    from types import TracebackType
-
-    from launchlens.records.figures import Analysis
-    from launchlens.records.measured import VariantFacts
-    from launchlens.records.stored import RunStatus, VariantStatus
 
 
 def create_run(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from launchlens.errors import StoreError, reason_of
 from launchlens.records.figures import Analysis, Finding
@@ -11,9 +12,6 @@ from launchlens.records.measured import VariantFacts
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
 from launchlens.store.paths import is_abandoned
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def load_run(folder: Path) -> StoredRun:

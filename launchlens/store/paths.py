@@ -7,14 +7,11 @@ import fcntl
 import os
 import re
 import secrets
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
 
 RUNS_VARIABLE = "LAUNCHLENS_RUNS"
 DEFAULT_ROOT = "launchlens-runs"

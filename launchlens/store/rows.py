@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.catalogue import gap_causes
+from launchlens.records.figures import Analysis, Stat, Step, TraceInfo
+from launchlens.records.measured import VariantFacts
 from launchlens.store.columns import gap_column, record_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from launchlens.records.figures import Analysis, Stat, Step, TraceInfo
-    from launchlens.records.measured import VariantFacts
 
 ENVIRONMENT = (
     "config_digest",

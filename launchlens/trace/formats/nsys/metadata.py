@@ -47,10 +47,7 @@ def read_facts(path: Path, schema: Schema, *, named: Path) -> Facts:
     try:
         return _facts(db, schema)
     except sqlite3.DatabaseError as error:
-        raise TraceError(
-            f"{named} is a damaged SQLite file: {error}.",
-            hint=EXPORT_HINT,
-        ) from error
+        raise TraceError(f"{named} is a damaged SQLite file: {error}.", hint=EXPORT_HINT) from error
     finally:
         db.close()
 
@@ -87,9 +84,7 @@ def _facts(db: sqlite3.Connection, schema: Schema) -> Facts:
     )
 
 
-def _default_streams(
-    contexts: list[tuple[object, ...]],
-) -> dict[tuple[int, int], tuple[int, ...]]:
+def _default_streams(contexts: list[tuple[object, ...]]) -> dict[tuple[int, int], tuple[int, ...]]:
     """Null streams of the contexts of each (pid, device)."""
     found: dict[tuple[int, int], set[int]] = {}
     for pid, device, stream in contexts:

@@ -80,10 +80,7 @@ def read_schema(path: Path, *, named: Path) -> Schema:
             return _probe(db, named)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # sqlite3 quotes the damaged text in its message, and may fail to decode that.
-        raise TraceError(
-            f"{named} is a damaged SQLite file: {error}.",
-            hint=EXPORT_HINT,
-        ) from error
+        raise TraceError(f"{named} is a damaged SQLite file: {error}.", hint=EXPORT_HINT) from error
 
 
 def _probe(db: sqlite3.Connection, named: Path) -> Schema:
@@ -111,8 +108,7 @@ def _probe(db: sqlite3.Connection, named: Path) -> Schema:
             )
     if STRINGS not in columns:
         raise TraceError(
-            f"{named} has no table {STRINGS}: the export is incomplete.",
-            hint=EXPORT_HINT,
+            f"{named} has no table {STRINGS}: the export is incomplete.", hint=EXPORT_HINT
         )
     rows = {}
     for table in _REQUIRED:
