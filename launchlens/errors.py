@@ -9,9 +9,8 @@ EXIT_THRESHOLD = 3
 
 
 class LaunchlensError(Exception):
-    """Something launchlens cannot do, told in one sentence: what, where, what to do.
+    """Something launchlens cannot do: ``message`` says what and where, ``hint`` what to do.
 
-    ``message`` holds what went wrong and where; ``hint`` what the user can do about it.
     The command line prints both on standard error and ends with ``exit_code``. Any other
     exception is a bug and keeps its traceback.
     """

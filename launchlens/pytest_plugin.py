@@ -36,9 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class BudgetChecker:
     """What the fixture gives: call it with a trace.
 
-    Attributes:
-        root: folder that relative paths start from.
-        file: the budget file that is used when none is named.
+    Relative paths start from ``root``; ``file`` is the budget that is used when none is named.
     """
 
     root: Path
@@ -55,7 +53,7 @@ class BudgetChecker:
         skip: int = 0,
         step: str | None = None,
     ) -> Sequence[LimitResult]:
-        """Fails the test unless every limit for this trace is known to hold.
+        """Fails the test unless every limit for this trace is known to hold; returns the results.
 
         What cannot be read, and a trace that no limit is for, fail it with a sentence too.
 
@@ -67,9 +65,6 @@ class BudgetChecker:
             phase: only this phase.
             skip: first steps of each group that are left out.
             step: regular expression that names steps.
-
-        Returns:
-            The results, all of them held.
         """
         __tracebackhide__ = True
         from launchlens.errors import LaunchlensError

@@ -35,8 +35,7 @@ class Tracing:
     Attributes:
         cuda: CUDA and NVTX from cudaProfilerStart to cudaProfilerStop; otherwise NVTX alone, from
             the program's beginning to its end.
-        graphs: whether CUDA graphs are traced node by node or as whole spans; None where the
-            program launches none.
+        graphs: CUDA graphs node by node or as whole spans; None where the program launches none.
         stacks: whether synchronizing and memory calls get their call stacks.
         extra: options of nsys from the user; they replace ours of the same name.
     """
@@ -53,13 +52,7 @@ def profile_arguments(
     """The arguments that record a program, nsys itself first.
 
     Options that this nsys lacks are left out, but never the graph mode: where the default mode
-    exports no graph work, node-level tracing is asked for.
-
-    Args:
-        nsys: what `find_nsys` returned.
-        tracing: what to trace.
-        output: the report's path without suffix.
-        program: the program and its arguments.
+    exports no graph work, node-level tracing is asked for. ``output`` has no suffix.
 
     Raises:
         CaptureError: this nsys cannot trace graphs in the mode asked for.

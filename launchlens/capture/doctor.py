@@ -44,7 +44,7 @@ def check_environment(
     python: str = sys.executable,
     on_check: Callable[[Check], None] | None = None,
 ) -> list[Check]:
-    """Looks at everything that profiling needs.
+    """Looks at everything that profiling needs; never raises for what it finds.
 
     Args:
         read_trial: reads a recording of two seconds (`launchlens.trace.read_trace`), made to see
@@ -53,9 +53,6 @@ def check_environment(
         folder: where runs will be written; None for the working folder.
         python: interpreter that will run the model.
         on_check: called with each check as it is done.
-
-    Returns:
-        The checks in order; never raises for what it finds.
     """
     checks: list[Check] = []
 

@@ -22,11 +22,9 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class GitState:
-    """The state of a git working folder.
+    """A git working folder: HEAD's full hash (None before the first commit), whether it changed.
 
-    Attributes:
-        commit: full hash of HEAD; None before the first commit.
-        dirty: whether tracked files are changed or untracked ones are there.
+    Untracked files are changes too.
     """
 
     commit: str | None

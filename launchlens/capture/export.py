@@ -22,10 +22,9 @@ def export_sqlite(
     include_blobs: bool = False,
     timeout_s: float = EXPORT_TIMEOUT_S,
 ) -> Path:
-    """Exports a report to SQLite.
+    """Exports a report to SQLite, and returns ``out``, which appears only once it is whole.
 
-    The report's folder is not written to (unless `out` lies in it), and `out` appears only once
-    it is whole.
+    The report's folder is not written to, unless ``out`` lies in it.
 
     Args:
         report: a .nsys-rep, or a .qdstrm, which is imported in a temporary folder first.
@@ -34,9 +33,6 @@ def export_sqlite(
         include_blobs: whether NVTX payloads are kept; ignored by versions that always or never
             keep them.
         timeout_s: limit in seconds.
-
-    Returns:
-        `out`.
 
     Raises:
         CaptureError: no nsys, no such report, or the export failed.

@@ -78,14 +78,9 @@ def find_nsys(
 ) -> Nsys:
     """The nsys to use.
 
-    An explicit path, then $NSYS, then PATH, then the folders of Nsight Systems, CUDA, Debian and
-    Nsight Compute, the newest of each. A path that was named by hand is taken or refused, never
-    replaced by another.
-
-    Args:
-        explicit: the path given with --nsys.
-        root: folder that stands for / in the usual places.
-        environ: variables to read NSYS and PATH from; None for this process's own.
+    An explicit path (--nsys), then $NSYS, then PATH, then the folders of Nsight Systems, CUDA,
+    Debian and Nsight Compute below ``root``, the newest of each. A path that was named by hand is
+    taken or refused, never replaced by another.
 
     Raises:
         CaptureError: none was found, or the one named does not start.

@@ -9,15 +9,9 @@ TIMEOUT_S = 10.0
 
 
 def read_gh_token(hostname: str = "github.com") -> str | None:
-    """What ``gh auth token`` says for a host.
+    """What ``gh auth token`` says for a host; None when gh is missing, hangs, or not logged in.
 
     Its output never goes to a log or an error: it is a secret.
-
-    Args:
-        hostname: "github.com", or the host of a GitHub Enterprise server.
-
-    Returns:
-        The token, None when gh is missing, hangs, or is not logged in there.
     """
     gh = shutil.which("gh")
     if gh is None:

@@ -100,16 +100,7 @@ def explain_missing_libraries(importer: Path, libraries: tuple[str, ...]) -> Cap
 def run_importer(
     importer: Path | None, qdstrm: Path, report: Path, *, timeout_s: float = IMPORT_TIMEOUT_S
 ) -> Path:
-    """Turns a .qdstrm into a .nsys-rep by hand.
-
-    Args:
-        importer: what `find_importer` returned.
-        qdstrm: the raw recording; it is left where it is.
-        report: the .nsys-rep to write; an older one is replaced.
-        timeout_s: limit in seconds.
-
-    Returns:
-        The report's path.
+    """Turns a .qdstrm, which stays, into a .nsys-rep by hand, and returns the report's path.
 
     Raises:
         CaptureError: there is no importer, a library is missing, or it wrote nothing.

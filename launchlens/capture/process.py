@@ -39,11 +39,9 @@ class ChildTimeoutError(CaptureError):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a short command said.
+    """What a short command said, both streams together, or why it could not be started.
 
-    Attributes:
-        exit_code: its exit status; None when it could not be started or ran past its limit.
-        text: standard output and error together, or why it could not be started.
+    ``exit_code`` is None when it could not be started or ran past its limit.
     """
 
     exit_code: int | None
@@ -78,11 +76,8 @@ def run_child(
 ) -> int:
     """Runs a command to its end in a session of its own, and ends what it leaves running.
 
-    Args:
-        command: program and arguments.
-        output: open binary file for standard output and error.
-        timeout_s: limit in seconds.
-        env: the whole environment of the child; None for this process's own.
+    ``output`` takes standard output and error; ``env`` is the child's whole environment, this
+    process's own if None.
 
     Returns:
         The exit status; negative when a signal ended it.

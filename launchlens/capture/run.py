@@ -28,8 +28,6 @@ class Recording:
     """What one run under nsys left.
 
     Attributes:
-        report: the .nsys-rep.
-        sqlite: its SQLite export.
         command: the nsys command, as one can run it by hand.
         exit_code: what nsys ended with.
         program_exit_code: what the program ended with; None when it was ended by nsys.
@@ -61,6 +59,8 @@ def record(
 ) -> Recording:
     """Runs a program under nsys and exports what was recorded.
 
+    A program that failed after something was recorded is no error: look at `program_exit_code`.
+
     Args:
         nsys: what `find_nsys` returned.
         program: the program and its arguments.
@@ -68,10 +68,6 @@ def record(
         output: path of the files to write, without suffix; older ones are replaced.
         log: file for what the program prints; what nsys prints goes beside it (`.nsys.log`).
         timeout_s: limit in seconds for the program under nsys.
-
-    Returns:
-        The files and exit codes. A program that failed after something was recorded is not an
-        error here: look at `program_exit_code`.
 
     Raises:
         CaptureError: nothing was recorded (quoting the program's last line), the time was up,

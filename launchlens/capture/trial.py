@@ -64,11 +64,8 @@ torch.cuda.profiler.stop()
 class Trial:
     """What the trial's export holds.
 
-    Attributes:
-        ranges: NVTX ranges, of `TRIAL_RANGES` that were opened.
-        kernels: GPU kernels; None when the trial ran no GPU work.
-        seconds: how long the program ran under nsys.
-        importer_used: whether the importer had to be run by hand.
+    ``ranges`` are NVTX ranges, of `TRIAL_RANGES` that were opened; ``kernels`` is None when the
+    trial ran no GPU work; ``importer_used`` as in `Recording`.
     """
 
     ranges: int
@@ -80,11 +77,8 @@ class Trial:
 def run_trial(nsys: Nsys, read: Callable[[Path], Trace], *, python: str, gpu: bool) -> Trial:
     """Records a tiny program in a temporary folder and counts what came out.
 
-    Args:
-        nsys: what `find_nsys` returned.
-        read: reads the export (`launchlens.trace.read_trace`).
-        python: interpreter to run it with; needs nvtx, and torch with a GPU.
-        gpu: whether it multiplies matrices on the GPU; otherwise it opens NVTX ranges only.
+    It multiplies matrices on the GPU if ``gpu``, else it opens NVTX ranges only; ``python`` needs
+    nvtx, and torch with a GPU. ``read`` reads the export (`launchlens.trace.read_trace`).
 
     Raises:
         CaptureError: nothing could be recorded; the program's output is quoted, as its log goes

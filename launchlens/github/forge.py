@@ -1,9 +1,7 @@
 """What `post_comment` needs of a place where changes are reviewed.
 
-`GitHubForge` is the one implementation. GitLab merge requests would be another: notes of
-``/projects/:id/merge_requests/:iid/notes`` have an id, an author and a body too, and
-python-gitlab lists, creates, saves and deletes them. Nothing outside of the implementation knows
-GitHub.
+`GitHubForge` is the one implementation; notes of GitLab merge requests (python-gitlab) would fit.
+Nothing outside of the implementation knows GitHub.
 """
 
 from __future__ import annotations

@@ -15,10 +15,7 @@ Action = Literal["created", "updated", "unchanged", "printed"]
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What became of a comment.
-
-    ``url`` is None after a dry run. ``removed`` counts own duplicates that were deleted.
-    """
+    """What became of a comment: no ``url`` after a dry run, ``removed`` counts own duplicates."""
 
     action: Action
     url: str | None
@@ -29,8 +26,7 @@ class Posted:
 def make_marker(key: str) -> str:
     """The hidden first line by which a comment is found again.
 
-    Args:
-        key: tells several comments on one pull request apart, such as the model's name.
+    ``key`` tells several comments on one pull request apart, such as the model's name.
     """
     safe = re.sub(r"-{2,}", "-", re.sub(r"[^A-Za-z0-9._/+-]+", "-", key)).strip("-") or "default"
     return f"<!-- launchlens:comment:{safe} -->"
@@ -59,12 +55,9 @@ def post_comment(
         body: Markdown; the marker is put before it if it does not begin with it.
         marker: from `make_marker`.
         token: for the API; may be None for a dry run. Never printed.
-        api_url: the API's address; None takes $GITHUB_API_URL, else GitHub's own.
+        api_url: see `find_api_url`.
         dry_run: only return what would be posted; nothing is sent or asked.
         forge: takes the place of GitHub, for tests and other forges.
-
-    Returns:
-        What was done, and the comment's address.
 
     Raises:
         UsageError: repo or number make no sense, or no token was found.

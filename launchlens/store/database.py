@@ -26,9 +26,6 @@ def open_database(root: Path) -> Iterator[Database]:
     The journal stays SQLite's default (rollback), not WAL: runs are often kept on network file
     systems, where WAL does not work. A killed writer is rolled back by whoever opens it next.
 
-    Args:
-        root: the runs root; made if it is missing.
-
     Raises:
         StoreError: the folder or file cannot be used, or a newer launchlens wrote it.
     """

@@ -34,8 +34,7 @@ ORDER BY r.created DESC, r.rowid DESC"""
 def list_runs(root: Path) -> tuple[RunRow, ...]:
     """All runs of a root, newest first; those whose process was killed are marked incomplete.
 
-    Args:
-        root: the runs root. One that does not exist has no runs, and is not made.
+    A root that does not exist has no runs, and is not made.
 
     Raises:
         StoreError: the run database cannot be read.
@@ -56,11 +55,8 @@ def list_runs(root: Path) -> tuple[RunRow, ...]:
 def resolve_run(root: Path, reference: str) -> StoredRun:
     """The run that a user names.
 
-    Args:
-        root: the runs root.
-        reference: a run's name, its unique beginning, its last three characters, "latest"
-            (the newest complete run), the path of a run folder, or the path of another root
-            (its newest complete run).
+    That is by its name, its unique beginning, its last three characters, "latest" (the newest
+    complete run), the path of its folder, or the path of another root (its newest complete run).
 
     Raises:
         StoreError: no run or several are meant; the message names them.
@@ -91,10 +87,7 @@ def resolve_run(root: Path, reference: str) -> StoredRun:
 def resolve(root: Path, reference: str) -> StoredVariant:
     """The variant that a user names: ``RUN:variant``, or ``RUN`` when it has only one.
 
-    Args:
-        root: the runs root.
-        reference: RUN as for `resolve_run`. ``latest:eager`` is the newest complete run that
-            has that variant.
+    RUN is as for `resolve_run`; ``latest:eager`` is the newest complete run with that variant.
 
     Raises:
         StoreError: no variant or several are meant.
@@ -120,14 +113,9 @@ def resolve(root: Path, reference: str) -> StoredVariant:
 
 
 def remove_run(root: Path, reference: str) -> str:
-    """Removes a run's folder and rows.
+    """Removes a run's folder and rows, and returns its name. Nothing outside the root ever goes.
 
-    Args:
-        root: the runs root. Nothing outside of it is ever removed.
-        reference: a run's name or its unique beginning; no path, and not "latest".
-
-    Returns:
-        The name of the removed run.
+    The run is named by its name or its unique beginning; by no path, and not as "latest".
 
     Raises:
         StoreError: no such run, it is running, or its folder is a link out of the root.

@@ -42,8 +42,7 @@ def create_run(
         root: the runs root (see `runs_root`); made if it is missing.
         model: as the user named it; part of the folder's name.
         arguments: of the command line, by name; JSON values.
-        environment: what is known so far of `rows.ENVIRONMENT` (gpu, driver, torch,
-            transformers, nsys, config_digest, git_commit, git_dirty, …).
+        environment: what is known so far of `rows.ENVIRONMENT`.
         now: the time it began, for tests; None takes the clock.
 
     Returns:
@@ -79,13 +78,7 @@ class RunFolder:
     """A run being recorded. Everything is saved at once, so that a kill loses little.
 
     The folder holds ``run.json`` and is complete in itself: the database only makes it searchable.
-
-    Attributes:
-        root: the runs root.
-        folder: the run's folder.
-        traces: its folder for traces.
-        results: for results of the harness and for figures.
-        logs: for what profiled programs print.
+    It has folders for traces, for results (of the harness, figures) and for programs' logs.
     """
 
     def __init__(self, root: Path, folder: Path, document: dict[str, Any]) -> None:
@@ -116,10 +109,7 @@ class RunFolder:
     def save_variant(self, name: str, status: VariantStatus, facts: VariantFacts) -> None:
         """Saves how a variant was run, timed, or failed; saving it again replaces that.
 
-        Args:
-            name: the variant, unique in the run.
-            status: "ok", "failed" (could not be captured: a result), "error" (not measured).
-            facts: all that is known of it.
+        ``status`` is "ok", "failed" (could not be captured: a result) or "error" (not measured).
         """
         file = f"{RESULTS}/{file_stem(name)}.facts.json"
         write_record(self.folder / file, facts)
@@ -144,14 +134,10 @@ class RunFolder:
     def save_steps(self, variant: str, kind: str, trace: Path, analysis: Analysis) -> None:
         """Saves a trace's figures, all steps and medians; saving them again replaces them.
 
-        Args:
-            variant: a variant saved before.
-            kind: how graphs were traced: "node" or "graph" ("none" where there are none).
-            trace: the file, inside the run's folder.
-            analysis: what `summarize` made of it.
+        ``kind`` is how graphs were traced: "node" or "graph" ("none" where there are none).
 
         Raises:
-            StoreError: the variant is unknown, or the trace lies outside the folder.
+            StoreError: the variant was not saved before, or the trace lies outside the folder.
         """
         self._require(variant)
         try:
@@ -177,12 +163,8 @@ class RunFolder:
     def save_findings(self, variant: str, findings: Sequence[Finding]) -> None:
         """Keeps what stands in the way of a variant's capture; saving it again replaces that.
 
-        Args:
-            variant: a variant saved before.
-            findings: blockers, those of a capture attempt confirmed.
-
         Raises:
-            StoreError: the variant is unknown.
+            StoreError: the variant was not saved before.
         """
         self._require(variant)
         file = f"{RESULTS}/{file_stem(variant)}.findings.json"
@@ -195,12 +177,7 @@ class RunFolder:
             raise StoreError(f"The run {self.id} has no variant {variant}: save it first.")
 
     def finish(self, status: RunStatus = "complete", reason: str | None = None) -> None:
-        """Ends the run.
-
-        Args:
-            status: complete, failed (it could not do its work) or incomplete (interrupted).
-            reason: why, when it is not complete.
-        """
+        """Ends the run: complete, failed (it could not do its work) or incomplete (interrupted)."""
         self._document |= {"status": status, "reason": reason, "finished": _now()}
         self._save()
         if self._lock is not None:

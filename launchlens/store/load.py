@@ -17,9 +17,6 @@ from launchlens.store.paths import is_abandoned
 def load_run(folder: Path) -> StoredRun:
     """Reads a run from its folder alone, also one copied from another machine.
 
-    Args:
-        folder: the run's folder.
-
     Raises:
         StoreError: it is no run folder, or run.json is damaged or of a newer version.
     """

@@ -37,10 +37,10 @@ def trend(
     variant: str | None = None,
     phase: str | None = None,
 ) -> tuple[TrendSeries, ...]:
-    """How one figure went over the stored runs, oldest first.
+    """How one figure went over the stored runs, oldest first; series by their first run.
 
     Only runs that can be compared share a series: same model and configuration, GPU, shape,
-    dtype, variant, phase, way of tracing.
+    dtype, variant, phase, way of tracing. A point whose figure is unknown has value None.
 
     Args:
         root: the runs root.
@@ -49,9 +49,6 @@ def trend(
         model: only this model, as it was named when recording.
         variant: only this variant.
         phase: only this phase.
-
-    Returns:
-        The series, by their first run. A point whose figure is unknown has value None.
 
     Raises:
         UsageError: no stored run has such a metric; the message names near ones.

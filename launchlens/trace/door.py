@@ -25,14 +25,11 @@ _DIGEST_UP_TO_BYTES = 64 << 20
 
 
 def read_trace(path: str | Path) -> Trace:
-    """Read a trace into columns.
+    """Read a trace into columns, its calls, operations and ranges linked to one another.
 
     Args:
         path: a file of any format that launchlens knows (an nsys SQLite export), plain or
             compressed with gzip, xz or zstd. It is opened read-only.
-
-    Returns:
-        The trace's API calls, GPU operations and NVTX ranges, linked to one another.
 
     Raises:
         TraceError: the file is missing, damaged, truncated, half-written, of no format that is
@@ -47,9 +44,7 @@ def read_trace(path: str | Path) -> Trace:
 def read_report(path: Path, *, tool: Path | None = None) -> Trace:
     """Read a recorder's report, exported into a temporary folder first; it stays as it is.
 
-    Args:
-        path: the report (see `is_report`).
-        tool: the recorder's program that exports it, if it is not to be searched for.
+    ``tool`` is the recorder's program that exports it, if it is not to be searched for.
 
     Raises:
         CaptureError: it cannot be exported here.
@@ -74,9 +69,7 @@ def read_stacks(path: Path) -> Stacks:
 def scrub_trace(src: Path, out: Path) -> None:
     """Write a copy of a trace without what identifies machine, user or environment.
 
-    Args:
-        src: the trace, compressed or not; opened read-only.
-        out: the file to write, not compressed; replaced when it exists.
+    The copy is not compressed, and replaces the file ``out`` when it exists.
 
     Raises:
         TraceError: ``src`` is missing, cannot be read or scrubbed, or is the same file as ``out``.

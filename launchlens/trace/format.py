@@ -94,10 +94,7 @@ class TraceFormat(ABC):
     def export(self, report: Path, folder: Path, tool: Path | None) -> Path:
         """Turn a report (a file whose suffix is one of `reports`) into a trace within ``folder``.
 
-        Args:
-            report: the report; it stays as it is.
-            folder: where the trace is written.
-            tool: the recorder's own program, where the user names one.
+        ``tool`` is the recorder's own program, where the user names one.
 
         Raises:
             LaunchlensError: the program is missing or fails.

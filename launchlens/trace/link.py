@@ -8,16 +8,13 @@ from launchlens.records.columns import ApiTable, IdColumn, SmallColumn
 
 
 def link_operations(api: ApiTable, process: SmallColumn, correlation_id: IdColumn) -> SmallColumn:
-    """API row of each operation by (process, correlation id), -1 without.
+    """API row of each operation by (process, correlation id), -1 without; shape (operations,).
 
     Where several calls carry the same id (a runtime call and the driver call beneath it), the
     one that starts first is meant. Correlation ids are dense within a process, so a table
     indexed by id beats any join; sparse ids fall back to a sorted search.
 
-    Args:
-        api: the calls.
-        process: each operation's process, numbered as in ``api``, shape (operations,).
-        correlation_id: each operation's correlation id, -1 without, shape (operations,).
+    ``process`` is numbered as in ``api``, ``correlation_id`` -1 without, both (operations,).
     """
     found = np.full(process.size, -1, np.int32)
     for one in np.unique(process).tolist():

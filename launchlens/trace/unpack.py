@@ -1,7 +1,4 @@
-"""Compression: the one place that knows it. What a format gets to see is always plain.
-
-The user's file is never written to: a compressed trace is unpacked into a temporary file.
-"""
+"""Compression: the one place that knows it. What a format gets to see is always plain."""
 
 from __future__ import annotations
 
@@ -30,9 +27,8 @@ def compression(head: bytes) -> str | None:
 def unpacked(path: Path, *, hint: str | None) -> Iterator[TraceFile]:
     """A file's plain contents; how it is compressed is told by its first bytes, not by its name.
 
-    Args:
-        path: what the user named.
-        hint: what to do about a file without contents.
+    The user's file is never written to: it is unpacked into a temporary one. ``hint`` says what to
+    do about a file without contents.
 
     Raises:
         TraceError: no such file, a folder, empty, or not unpackable.

@@ -23,12 +23,6 @@ def decode_frames(
     First by the layout the trace describes (nsys 2025.3: a list of function, file and line);
     else from text lines of the form "file.py:12"; else from what strings the payload holds,
     which gives files and functions without lines.
-
-    Args:
-        payload: the mark's ``binaryData``.
-        layouts: the trace's layouts.
-        domain: the mark's domain.
-        text: the mark's text, if any.
     """
     frames: list[PythonFrame] = []
     for value in decode_payload(payload, layouts, domain):

@@ -84,12 +84,7 @@ class Layouts:
 
 
 def read_layouts(connection: sqlite3.Connection, strings: Mapping[int, str]) -> Layouts:
-    """The layouts of an export; empty when it has none.
-
-    Args:
-        connection: the export, opened.
-        strings: StringIds, by id.
-    """
+    """The layouts of an export; empty when it has none. ``strings`` are its StringIds, by id."""
     schemas = [
         SchemaRow(domain or 0, schema, name, kind or 0, size or 0)
         for domain, schema, name, kind, size in select(
@@ -114,11 +109,7 @@ def select(
 ) -> list[tuple[Any, ...]]:
     """Rows of the named columns, NULL where the table lacks one; nothing without the table.
 
-    Args:
-        connection: the export, opened.
-        table: a table that may be missing.
-        names: columns that may be missing.
-        where: a column and the value it must have; a missing column gives no rows.
+    ``where`` is a column and the value it must have; a missing column gives no rows.
     """
     have = {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
     if not have or (where is not None and where[0] not in have):

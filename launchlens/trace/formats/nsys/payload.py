@@ -41,13 +41,8 @@ _DEPTH = 8
 def decode_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> list[Value]:
     """The payloads of one event, each as a dict of its fields (or a plain value).
 
-    Args:
-        blob: ``binaryData`` of an NVTX event.
-        layouts: the trace's layouts.
-        domain: the event's domain, used where the header's domain is not known.
-
-    Returns:
-        One value for each payload that could be decoded; empty for bytes of another format.
+    ``domain`` is the event's, used where the header's is not known. What cannot be decoded is left
+    out: empty for bytes of another format.
     """
     decoded: list[Value] = []
     for schema, start, end in _payloads(blob):
@@ -61,12 +56,7 @@ def decode_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> list[Value
 
 
 def survey_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> tuple[set[int], bytes]:
-    """What a scrubber must know of the payloads of one event.
-
-    Args:
-        blob: ``binaryData`` of an NVTX event.
-        layouts: the trace's layouts.
-        domain: the event's domain, used where the header's domain is not known.
+    """What a scrubber must know of the payloads of one event (see `decode_payload`).
 
     Returns:
         Ids of the registered strings (StringIds) the payloads refer to, and the blob with the

@@ -24,9 +24,7 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/\])>])/(?:[\w.\-+@~]+/)+[\w.\-+@~]+")
 def find_secrets(file: TraceFile) -> list[str]:
     """What in an export still looks as if it should not be shared.
 
-    Returns:
-        One line for each suspicious value: table, column, what it looks like, and its beginning.
-        Empty when nothing was found.
+    One line for each suspicious value: table, column, what it looks like, and its beginning.
 
     Raises:
         TraceError: the export cannot be read.

@@ -72,8 +72,8 @@ def read_schema(path: Path, *, named: Path) -> Schema:
     """Probe an export's catalogue.
 
     Raises:
-        TraceError: damaged, of an unknown major schema version, or
-            without a column that every known version has.
+        TraceError: damaged, of an unknown major schema version, or without a column that every
+            known version has.
     """
     try:
         with closing(connect_read_only(path)) as db:

@@ -163,10 +163,7 @@ def _filter_strings(
 ) -> None:
     """Remove strings that nothing refers to any more (output, environments, other processes).
 
-    Args:
-        connection: the copy.
-        columns: its tables.
-        kept: ids of strings that payloads refer to.
+    ``kept`` are the ids of strings that payloads refer to.
     """
     if "StringIds" not in columns:
         return
