@@ -46,16 +46,14 @@ class Nsys:
         version: numbers of its version, such as (2025, 3, 1); empty when it names none.
         version_text: the version as printed, such as "2025.3.1.90-253135822126v0".
         importer: its QdstrmImporter, None when there is none beside it.
-        profile_options: long options that `nsys profile --help` names; empty when it names none.
-        export_options: the same of `nsys export --help`.
+        options: long options that its help of `profile` and `export` names; empty when unknown.
     """
 
     path: Path
     version: tuple[int, ...]
     version_text: str
     importer: Path | None = None
-    profile_options: frozenset[str] = frozenset()
-    export_options: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
 
     @property
     def default_graph_mode_loses_work(self) -> bool:
@@ -64,8 +62,8 @@ class Nsys:
 
     def offers(self, option: str) -> bool:
         """Whether `nsys profile` or `nsys export` knows a long option, such as "--wait"."""
-        if self.profile_options:
-            return option in self.profile_options or option in self.export_options
+        if self.options:
+            return option in self.options
         seen = (names.split() for since, names in _SEEN_SINCE.items() if self.version >= since)
         return any(option in names for names in seen)
 
@@ -178,4 +176,4 @@ def _with_options(nsys: Nsys) -> Nsys:
     profile = options("profile")
     if "--output" not in profile:  # not the help: believe nothing of it
         return nsys
-    return replace(nsys, profile_options=profile, export_options=options("export"))
+    return replace(nsys, options=profile | options("export"))

@@ -20,33 +20,17 @@ IMPORT_TIMEOUT_S = 600.0
 # Library file -> the package of Debian and Ubuntu that has it. Ubuntu 24.04 renamed some to
 # …t64 and lets apt find them by the old names.
 PACKAGES = {
-    "libasound.so.2": "libasound2",
-    "libbz2.so.1.0": "libbz2-1.0",
-    "libcrypto.so.3": "libssl3",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libdw.so.1": "libdw1",
-    "libEGL.so.1": "libegl1",
-    "libelf.so.1": "libelf1",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libfreetype.so.6": "libfreetype6",
-    "libgcc_s.so.1": "libgcc-s1",
-    "libGL.so.1": "libgl1",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libgthread-2.0.so.0": "libglib2.0-0",
-    "liblzma.so.5": "liblzma5",
-    "libnspr4.so": "libnspr4",
-    "libnss3.so": "libnss3",
-    "libnuma.so.1": "libnuma1",
-    "libOpenGL.so.0": "libopengl0",
-    "libssl.so.3": "libssl3",
-    "libstdc++.so.6": "libstdc++6",
-    "libunwind.so.8": "libunwind8",
-    "libX11.so.6": "libx11-6",
-    "libxcb.so.1": "libxcb1",
-    "libxkbcommon.so.0": "libxkbcommon0",
-    "libz.so.1": "zlib1g",
+    "libasound.so.2": "libasound2", "libbz2.so.1.0": "libbz2-1.0", "libcrypto.so.3": "libssl3",
+    "libdbus-1.so.3": "libdbus-1-3", "libdw.so.1": "libdw1", "libEGL.so.1": "libegl1",
+    "libelf.so.1": "libelf1", "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6", "libgcc_s.so.1": "libgcc-s1", "libGL.so.1": "libgl1",
+    "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0",
+    "liblzma.so.5": "liblzma5", "libnspr4.so": "libnspr4", "libnss3.so": "libnss3",
+    "libnuma.so.1": "libnuma1", "libOpenGL.so.0": "libopengl0", "libssl.so.3": "libssl3",
+    "libstdc++.so.6": "libstdc++6", "libunwind.so.8": "libunwind8", "libX11.so.6": "libx11-6",
+    "libxcb.so.1": "libxcb1", "libxkbcommon.so.0": "libxkbcommon0", "libz.so.1": "zlib1g",
     "libzstd.so.1": "libzstd1",
-}
+}  # fmt: skip
 
 _LOADER_ERROR = re.compile(r"error while loading shared libraries: ([^\s:]+):")
 _NOT_FOUND = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)

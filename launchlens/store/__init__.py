@@ -2,7 +2,7 @@
 
 from launchlens.store.find import list_runs, remove_run, resolve, resolve_run
 from launchlens.store.folder import RunFolder, create_run
-from launchlens.store.load import load_analysis, load_run
+from launchlens.store.load import load_run
 from launchlens.store.paths import RUNS_VARIABLE, runs_root
 from launchlens.store.trend import trend
 
@@ -11,7 +11,6 @@ __all__ = [
     "RunFolder",
     "create_run",
     "list_runs",
-    "load_analysis",
     "load_run",
     "remove_run",
     "resolve",

@@ -148,23 +148,13 @@ def _other_root(root: Path, name: str) -> tuple[Path, str]:
 
 
 def _run_row(root: Path, row: dict[str, Any]) -> RunRow:
+    """A row of `_LIST`: its columns are the fields of `RunRow`, but for the folder."""
     dirty = row["git_dirty"]
-    return RunRow(
-        id=row["id"],
-        created=row["created"],
-        status=row["status"],
-        reason=row["reason"],
-        model=row["model"],
-        gpu=row["gpu"],
-        git_commit=row["git_commit"],
-        git_dirty=None if dirty is None else bool(dirty),
-        variants=tuple(json.loads(row["variants"])),
-        failed=tuple(json.loads(row["failed"])),
-        layers_note=row["layers_note"],
-        layers=row["layers"],
-        model_layers=row["model_layers"],
-        missing=not (root / row["folder"] / RUN_FILE).is_file(),
-    )
+    row["git_dirty"] = None if dirty is None else bool(dirty)
+    for key in ("variants", "failed"):
+        row[key] = tuple(json.loads(row[key]))
+    missing = not (root / row.pop("folder") / RUN_FILE).is_file()
+    return RunRow(**row, missing=missing)
 
 
 def _mark_incomplete(root: Path, folder: Path) -> None:

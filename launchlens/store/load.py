@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from launchlens.errors import StoreError, reason_of
-from launchlens.records.figures import Analysis, Finding
+from launchlens.records.figures import Finding
 from launchlens.records.measured import VariantFacts
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
@@ -36,55 +37,17 @@ def load_run(folder: Path) -> StoredRun:
         raise StoreError(f"{path} is damaged: {error!r}.") from error
 
 
-def load_analysis(variant: StoredVariant, kind: str | None = None) -> Analysis | None:
-    """Figures of a variant's trace as they were saved; the trace itself is not opened.
-
-    Args:
-        variant: of a loaded run.
-        kind: which trace; None takes the one for counts: "node", else whatever there is.
-
-    Returns:
-        The analysis, None when the variant has no such trace.
-
-    Raises:
-        StoreError: the file is missing or damaged.
-    """
-    if kind is None:
-        kind = "node" if "node" in variant.traces else next(iter(variant.traces), None)
-    trace = variant.traces.get(kind) if kind else None
-    if trace is None:
-        return None
-    try:
-        analysis: Analysis = read_record(trace.analysis_file, Analysis)
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or type(error).__name__
-        raise StoreError(
-            f"The figures {trace.analysis_file} cannot be read: {said}.",
-            hint=f"Analyze the trace again: launchlens analyze {trace.file}",
-        ) from error
-    return analysis
-
-
 def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
-    status = document["status"]
-    if status == "running" and is_abandoned(folder):
-        status = "incomplete"
-    return StoredRun(
-        id=document["id"],
-        folder=folder,
-        created=document["created"],
-        finished=document["finished"],
-        status=status,
-        reason=document["reason"],
-        model=document["model"],
-        arguments=document["arguments"],
-        environment=document["environment"],
-        commands={name: tuple(words) for name, words in document["commands"].items()},
-        variants={
-            name: _stored_variant(folder, document["id"], name, entry)
-            for name, entry in document["variants"].items()
-        },
-    )
+    names = {field.name for field in fields(StoredRun)} - {"schema", "folder"}
+    facts = {name: document[name] for name in names}
+    if facts["status"] == "running" and is_abandoned(folder):
+        facts["status"] = "incomplete"
+    facts["commands"] = {name: tuple(words) for name, words in facts["commands"].items()}
+    facts["variants"] = {
+        name: _stored_variant(folder, facts["id"], name, entry)
+        for name, entry in facts["variants"].items()
+    }
+    return StoredRun(folder=folder, **facts)
 
 
 def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any]) -> StoredVariant:

@@ -13,18 +13,10 @@ from launchlens.records.measured import VariantFacts
 from launchlens.store.columns import gap_column, record_columns
 
 ENVIRONMENT = (
-    "config_digest",
-    "gpu",
-    "driver",
-    "cuda",
-    "torch",
-    "transformers",
-    "nsys",
-    "python",
-    "launchlens",
-    "git_commit",
-    "git_dirty",
+    *("config_digest", "gpu", "driver", "cuda", "torch", "transformers", "nsys", "python"),
+    *("launchlens", "git_commit", "git_dirty"),
 )
+_RUN_FACTS = ("id", "created", "finished", "status", "reason", "model")
 _TRACE_FACTS = ("sha256", "nsys_version", "export_schema", "gpu", "driver", "graph_tracing")
 UNTRACED = "untraced"
 UNTRACED_METRIC = "untraced_ns"
@@ -41,12 +33,7 @@ def run_row(document: Mapping[str, Any], folder: str) -> Row:
     """Row of ``runs`` from the object in run.json."""
     environment = document["environment"]
     return {
-        "id": document["id"],
-        "created": document["created"],
-        "finished": document["finished"],
-        "status": document["status"],
-        "reason": document["reason"],
-        "model": document["model"],
+        **{name: document[name] for name in _RUN_FACTS},
         **{name: environment.get(name) for name in ENVIRONMENT},
         "arguments": json.dumps(document["arguments"], sort_keys=True),
         "folder": folder,

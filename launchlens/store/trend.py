@@ -28,6 +28,8 @@ _MEDIANS = """x.phase, x.rank, x.trace_kind AS source, NULL AS concurrency,
 _VALUES = f"""NULL AS phase, 0 AS rank, '{UNTRACED}' AS source, {{concurrency}} AS concurrency,
        x.{{metric}} AS value, NULL AS ci_low, NULL AS ci_high, NULL AS bound"""
 
+_POINT_COLUMNS = ("run_id", "created", "git_commit", "ci_low", "ci_high", "bound")
+
 
 def trend(
     root: Path,
@@ -113,12 +115,8 @@ def _series(metric: str, rows: list[dict[str, Any]]) -> TrendSeries:
     return TrendSeries(
         metric=metric,
         unit=unit_of(metric),
-        model=first["model"],
-        variant=first["variant"],
-        gpu=first["gpu"],
         shape=", ".join(parts),
-        phase=first["phase"],
-        source=first["source"],
+        **{name: first[name] for name in ("model", "variant", "gpu", "phase", "source")},
         points=tuple(_points(rows)),
     )
 
@@ -128,15 +126,10 @@ def _points(rows: list[dict[str, Any]]) -> Iterator[TrendPoint]:
     for row in rows:
         value, dirty = row["value"], row["git_dirty"]
         yield TrendPoint(
-            run_id=row["run_id"],
-            created=row["created"],
-            git_commit=row["git_commit"],
+            **{name: row[name] for name in _POINT_COLUMNS},
             git_dirty=None if dirty is None else bool(dirty),
             value=value,
-            ci_low=row["ci_low"],
-            ci_high=row["ci_high"],
             relative=value / before - 1 if value is not None and before else None,
             change=value - before if value is not None and before is not None else None,
-            bound=row["bound"],
         )
         before = before if value is None else value

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import importlib
 import lzma
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any
 
 from launchlens.errors import TraceError
 from launchlens.trace.format import HEAD_BYTES, TraceFile
@@ -83,10 +84,6 @@ def _unpack(path: Path, kind: str, plain: Path) -> None:
 
 
 def _open_compressed(path: Path, kind: str) -> contextlib.AbstractContextManager[IO[bytes]]:
-    if kind == "gzip":
-        return cast("contextlib.AbstractContextManager[IO[bytes]]", gzip.open(path, "rb"))
-    if kind == "xz":
-        return lzma.open(path, "rb")
-    import zstandard
-
-    return cast("contextlib.AbstractContextManager[IO[bytes]]", zstandard.open(path, "rb"))
+    module: Any = importlib.import_module({"xz": "lzma", "zstd": "zstandard"}.get(kind, kind))
+    opened: contextlib.AbstractContextManager[IO[bytes]] = module.open(path, "rb")
+    return opened

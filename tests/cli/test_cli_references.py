@@ -10,6 +10,8 @@ import pytest
 from stored_runs import EAGER, NODE, TRACES, make_run
 
 from launchlens import store
+from launchlens.records.figures import Analysis
+from launchlens.store.files import read_record
 
 FIRST = "qwen3-0.6b-eager → cudagraph: launches per prefill step 1569 → 1, "
 
@@ -56,11 +58,11 @@ def test_the_newest_run_and_a_folder_of_runs(cli, stored):
 def test_a_run_with_only_one_variant_needs_no_variant(cli, tmp_path):
     with store.create_run(tmp_path, model="m", arguments={}) as run:
         made = make_run(tmp_path / "other")
-        facts = store.load_run(made.folder).variants["eager"].facts
-        run.save_variant("eager", "ok", facts)
+        stored = store.load_run(made.folder).variants["eager"]
+        run.save_variant("eager", "ok", stored.facts)
         trace = run.traces / "eager.sqlite.xz"
         shutil.copyfile(EAGER, trace)
-        analysis = store.load_analysis(store.load_run(made.folder).variants["eager"])
+        analysis = read_record(stored.traces["node"].analysis_file, Analysis)
         run.save_steps("eager", "node", trace, analysis)
     for name in (run.id, run.folder):
         assert cli("diff", name, NODE, "--runs", tmp_path)[0] == 0

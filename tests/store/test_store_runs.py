@@ -19,9 +19,10 @@ import pytest
 
 from launchlens import store
 from launchlens.errors import StoreError, UsageError
-from launchlens.records.figures import Step
+from launchlens.records.figures import Analysis, Step
 from launchlens.records.measured import Failure, RequestFigures, Untraced, VariantFacts
 from launchlens.store.database import open_database
+from launchlens.store.files import read_record
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FACTS = VariantFacts(
@@ -62,7 +63,8 @@ def test_run_folder_and_rows_tell_the_same(tmp_path):
     loaded = store.load_run(run.folder)
     assert (loaded.status, loaded.arguments["isl"]) == ("complete", 25)
     assert loaded.variants["eager"].facts == FACTS
-    assert store.load_analysis(loaded.variants["eager"]) == handmade.analysis()
+    saved = loaded.variants["eager"].traces["node"].analysis_file
+    assert read_record(saved, Analysis) == handmade.analysis()
 
 
 def test_every_figure_of_a_step_is_a_column(tmp_path):
@@ -120,7 +122,7 @@ def test_failed_variant_is_a_result(tmp_path):
     assert (row.status, row.failed) == ("complete", ("cudagraph",))
     variant = store.resolve(tmp_path, f"{run.id}:cudagraph")
     assert variant.facts.failure == failure
-    assert store.load_analysis(variant) is None
+    assert variant.traces == {}
 
 
 def test_what_stood_in_the_way_is_kept_with_the_variant(tmp_path):

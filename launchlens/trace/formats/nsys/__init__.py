@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from launchlens.errors import CaptureError, TraceError
 from launchlens.trace.format import TraceFile, TraceFormat
+from launchlens.trace.formats.nsys.private import find_secrets
+from launchlens.trace.formats.nsys.schema import has_nsys_tables
+from launchlens.trace.formats.nsys.scrub import scrub_export
 from launchlens.trace.formats.nsys.source import (
     EXPORT_HINT,
     REPORT_SUFFIXES,
     SQLITE_MAGIC,
     check_header,
 )
+from launchlens.trace.formats.nsys.stacks import read_stacks
 
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace
@@ -32,8 +36,6 @@ class NsysFormat(TraceFormat):
 
     def sniff(self, file: TraceFile) -> bool:
         """SQLite with any of nsys's tables; a report too, which reading refuses in its words."""
-        from launchlens.trace.formats.nsys.schema import has_nsys_tables
-
         if file.path.suffix not in REPORT_SUFFIXES and not file.head.startswith(SQLITE_MAGIC):
             return False
         try:
@@ -50,20 +52,14 @@ class NsysFormat(TraceFormat):
 
     def stacks(self, file: TraceFile) -> Stacks:
         """See `stacks.read_stacks`."""
-        from launchlens.trace.formats.nsys.stacks import read_stacks
-
         return read_stacks(file)
 
     def scrub(self, file: TraceFile, out: Path) -> None:
         """See `scrub.scrub_export`."""
-        from launchlens.trace.formats.nsys.scrub import scrub_export
-
         scrub_export(file, out)
 
     def secrets(self, file: TraceFile) -> list[str]:
         """See `private.find_secrets`."""
-        from launchlens.trace.formats.nsys.private import find_secrets
-
         return find_secrets(file)
 
     def export(self, report: Path, folder: Path, tool: Path | None) -> Path:

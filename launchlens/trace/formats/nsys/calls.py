@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
 from launchlens.records.columns import ApiTable, IdColumn, IntColumn, SmallColumn
+from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.names import PROCESS_MASK, Names, Registry, constant
 from launchlens.trace.formats.nsys.scan import NULL, Column, scan_table
 from launchlens.trace.formats.nsys.schema import RUNTIME, Schema
 
 
 def read_api(
-    path: Path, schema: Schema, texts: Names, processes: Registry, threads: Registry, *, named: Path
+    file: TraceFile, schema: Schema, texts: Names, processes: Registry, threads: Registry
 ) -> ApiTable:
     """CUPTI_ACTIVITY_KIND_RUNTIME, sorted by thread, then start; rows of unknown time dropped."""
     if RUNTIME not in schema.rows:
@@ -23,7 +22,7 @@ def read_api(
     chain = schema.pick(RUNTIME, "callchainId")
     columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "key")]
     columns += [("correlationId", "id"), ("nameId", "key"), (chain, "id")]
-    table = scan_table(path, schema, RUNTIME, columns, named=named)
+    table = scan_table(file, schema, RUNTIME, columns)
     start, end = table.take(0), table.take(1)
     thread = threads.codes(table.take(2), table.values[2])
     correlation: IdColumn = table.take(3)

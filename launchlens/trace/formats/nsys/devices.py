@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.records.columns import Device, SmallColumn
+from launchlens.records.columns import Device, OpTable, SmallColumn
 from launchlens.trace.formats.nsys.metadata import Facts
 from launchlens.trace.formats.nsys.names import Registry, pid_of
-from launchlens.trace.formats.nsys.operations import UNKNOWN_DEVICE, RawOps
+from launchlens.trace.formats.nsys.operations import UNKNOWN_DEVICE
 
 
 def resolve_devices(
-    ops: RawOps, processes: Registry, facts: Facts
+    ops: OpTable, processes: Registry, facts: Facts
 ) -> tuple[SmallColumn, tuple[Device, ...], list[str]]:
     """Devices as (process, device id), and which physical GPU each one is.
 
@@ -19,7 +19,7 @@ def resolve_devices(
     only device its process uses; with several it stays apart, and a warning says so.
     """
     notes: list[str] = []
-    key = ops.process.astype(np.int64) << 32 | ops.device_id.astype(np.int64)
+    key = ops.process.astype(np.int64) << 32 | ops.device.astype(np.int64)
     distinct, inverse = np.unique(key, return_inverse=True)
     pairs = [(k >> 32, k & 0xFFFFFFFF) for k in distinct.tolist()]
     known: dict[int, list[int]] = {}

@@ -9,12 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
-from launchlens.errors import TraceError
-from launchlens.records.figures import Diagnostic
+from launchlens.records.figures import Diagnostic, TraceInfo
+from launchlens.trace.format import TraceFile, describe
 from launchlens.trace.formats.nsys.schema import CONTEXTS, Schema
-from launchlens.trace.formats.nsys.source import EXPORT_HINT, connect_read_only
+from launchlens.trace.formats.nsys.source import looked_through
 
 _SEVERITIES = {2: "warning", 3: "error"}  # fallback for ENUM_DIAGNOSTIC_SEVERITY_LEVEL
 
@@ -23,33 +22,23 @@ _SEVERITIES = {2: "warning", 3: "error"}  # fallback for ENUM_DIAGNOSTIC_SEVERIT
 class Facts:
     """Small facts of an export; what it does not tell is None or empty."""
 
+    info: TraceInfo
     gpus: dict[int, str]
-    driver: str | None
-    cuda_driver: str | None
-    graph_tracing: str | None
-    cuda_traced: bool | None
-    overhead_ns: int | None
-    diagnostics: tuple[Diagnostic, ...]
     process_names: dict[int, str]
     gpu_of: dict[tuple[int, int], int]
     mem_kinds: dict[int, str]
     default_streams: dict[tuple[int, int], tuple[int, ...]]
 
 
-def read_facts(path: Path, schema: Schema, *, named: Path) -> Facts:
+def read_facts(file: TraceFile, schema: Schema) -> Facts:
     """Read the small tables; a table or column that is not there leaves its fact unknown.
 
     Raises:
         TraceError: a page of these tables is damaged.
     """
-    db = connect_read_only(path)
-    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    try:
+    with looked_through(file) as db:
+        db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         return _facts(db, schema)
-    except sqlite3.DatabaseError as error:
-        raise TraceError(f"{named} is a damaged SQLite file: {error}.", hint=EXPORT_HINT) from error
-    finally:
-        db.close()
 
 
 def _facts(db: sqlite3.Connection, schema: Schema) -> Facts:
@@ -68,15 +57,24 @@ def _facts(db: sqlite3.Connection, schema: Schema) -> Facts:
     overhead = [(_int(a), _int(b)) for a, b in rows("PROFILER_OVERHEAD", "start", "end")]
     mode = _by_end(capture, "CUDA_GRAPH_TRACE_OPTIONS:MODE")
     traced = _by_end(capture, "COLLECT_CUDA_TRACE")
+    labels = {
+        _int(i): str(n).lower() for i, n in rows("ENUM_DIAGNOSTIC_SEVERITY_LEVEL", "id", "label")
+    }
     kinds = {_int(i): str(n) for i, n in rows("ENUM_CUDA_MEM_KIND", "id", "label")}
+    driver = system.get("NvDriverVersion")
+    info = describe(
+        version=schema.nsys_version,
+        export_schema=schema.version,
+        driver=None if driver == "0" else driver or None,  # "0": a machine without one
+        cuda_driver=_cuda_version(system.get("CudaDriverVersion")),
+        graph_tracing=mode.lower() if mode else None,
+        cuda_traced=None if traced is None else traced.lower() == "true",
+        overhead_ns=sum(b - a for a, b in overhead) if overhead else None,
+        diagnostics=_diagnostics(rows("DIAGNOSTIC_EVENT", "severity", "text"), labels),
+    )
     return Facts(
+        info,
         gpus,
-        _driver(system.get("NvDriverVersion")),
-        _cuda_version(system.get("CudaDriverVersion")),
-        mode.lower() if mode else None,
-        None if traced is None else traced.lower() == "true",
-        sum(b - a for a, b in overhead) if overhead else None,
-        _diagnostics(rows("DIAGNOSTIC_EVENT", "severity", "text"), rows),
         {_int(p): str(n) for p, n in rows("PROCESSES", "globalPid", "name")},
         gpu_of,
         kinds,
@@ -93,12 +91,10 @@ def _default_streams(contexts: list[tuple[object, ...]]) -> dict[tuple[int, int]
     return {key: tuple(sorted(streams)) for key, streams in found.items()}
 
 
-def _diagnostics(events: list[tuple[object, ...]], rows: object) -> tuple[Diagnostic, ...]:
+def _diagnostics(
+    events: list[tuple[object, ...]], labels: dict[int, str]
+) -> tuple[Diagnostic, ...]:
     """Warnings and errors, the same message once with its count; notices are left out."""
-    assert callable(rows)
-    labels = {
-        _int(i): str(n).lower() for i, n in rows("ENUM_DIAGNOSTIC_SEVERITY_LEVEL", "id", "label")
-    }
     counted: Counter[tuple[str, str]] = Counter()
     for severity, text in events:
         number = _int(severity)
@@ -121,8 +117,3 @@ def _cuda_version(number: str | None) -> str | None:
 
 def _int(value: object) -> int:
     return value if isinstance(value, int) else -1
-
-
-def _driver(version: str | None) -> str | None:
-    """Driver version; nsys writes "0" on machines without one."""
-    return version if version and version != "0" else None

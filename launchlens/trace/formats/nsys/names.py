@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from launchlens.records.columns import SmallColumn
+from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.scan import NULL, Column, as_text, scan_table
 from launchlens.trace.formats.nsys.schema import STRINGS, Schema
 
@@ -65,12 +65,12 @@ class Names:
         )
 
 
-def read_names(path: Path, schema: Schema, *, named: Path) -> Names:
+def read_names(file: TraceFile, schema: Schema) -> Names:
     """Table StringIds; texts stay bytes until they are asked for."""
     if STRINGS not in schema.rows:
         return Names(np.empty(0, np.int64), [])
     columns: list[Column] = [("id", "int"), ("CAST(value AS BLOB)", "code")]
-    table = scan_table(path, schema, STRINGS, columns, named=named)
+    table = scan_table(file, schema, STRINGS, columns)
     ids, code = table.take(0), table.take(1)
     order = np.argsort(ids, kind="stable")
     texts = [*table.values[1], None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,10 @@ from launchlens.records.columns import (
     IdColumn,
     IntColumn,
     OpKind,
+    OpTable,
     SmallColumn,
 )
+from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys import schema as names
 from launchlens.trace.formats.nsys.names import Registry, constant
 from launchlens.trace.formats.nsys.scan import NULL, Column, scan_table
@@ -44,24 +45,16 @@ MEM_KINDS = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 
 
 @dataclass(slots=True)
 class RawOps:
-    """GPU operations of all tables, in start order, before they meet their API calls."""
+    """GPU operations before they meet their devices (``device`` is nsys's id) and API calls."""
 
-    start_ns: IntColumn
-    end_ns: IntColumn
-    kind: npt.NDArray[np.int8]
-    process: SmallColumn
-    device_id: SmallColumn
-    stream_id: SmallColumn
-    correlation_id: IdColumn
-    name: SmallColumn
+    table: OpTable
     name_ids: list[object]
-    is_node: npt.NDArray[np.bool_]
     copies: CopyTable
     dropped: int
 
 
 def read_ops(
-    path: Path, schema: Schema, processes: Registry, *, named: Path, mem_kinds: dict[int, str]
+    file: TraceFile, schema: Schema, processes: Registry, mem_kinds: dict[int, str]
 ) -> RawOps:
     """KERNEL, MEMCPY, MEMSET and GRAPH_TRACE together, sorted by start.
 
@@ -84,7 +77,7 @@ def read_ops(
                 (schema.pick(table_name, c), "int") for c in ("bytes", "copyKind", "srcKind")
             ]
             columns += [(schema.pick(table_name, "dstKind", "memKind"), "int")]
-        table = scan_table(path, schema, table_name, columns, named=named)
+        table = scan_table(file, schema, table_name, columns)
         start = table.take(0)
         name = constant(-1, start.size)
         if kind is OpKind.KERNEL and label != "NULL":
@@ -162,8 +155,7 @@ def _joined(
     def arranged(key: str, dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
         return column(key, dtype)[order]
 
-    table = _copy_table(kind, order, copies, mem_kinds)
-    return RawOps(
+    table = OpTable(
         start[order].astype(np.int64, copy=False),
         end[order].astype(np.int64, copy=False),
         kind[order].astype(np.int8, copy=False),
@@ -172,11 +164,10 @@ def _joined(
         arranged("stream", np.int32).astype(np.int32, copy=False),
         arranged("correlation", np.int64),  # type: ignore[arg-type]
         arranged("name", np.int32).astype(np.int32, copy=False),
-        name_ids,
         arranged("node", np.bool_).astype(np.bool_, copy=False),
-        table,
-        dropped,
+        constant(-1, order.size),
     )
+    return RawOps(table, name_ids, _copy_table(kind, order, copies, mem_kinds), dropped)
 
 
 def _copy_table(

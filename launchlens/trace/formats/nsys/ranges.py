@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from launchlens.records.columns import IdColumn, IntColumn, RangeTable, SmallColumn
+from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.names import PROCESS_MASK, Names, Registry
 from launchlens.trace.formats.nsys.scan import NULL, Column, Scanned, as_text, scan_table
 from launchlens.trace.formats.nsys.schema import NVTX, Schema
@@ -16,7 +15,7 @@ _DOMAIN_CREATE = 75
 
 
 def read_ranges(
-    path: Path, schema: Schema, texts: Names, processes: Registry, threads: Registry, *, named: Path
+    file: TraceFile, schema: Schema, texts: Names, processes: Registry, threads: Registry
 ) -> tuple[RangeTable, int]:
     """NVTX push/pop and start/end ranges sorted by thread, then start; and how many never end."""
     empty, small = np.empty(0, np.int64), np.empty(0, np.int32)
@@ -32,7 +31,7 @@ def read_ranges(
     columns += [("eventType", "id"), (schema.pick(NVTX, "domainId"), "int")]
     columns += [(text_id, "key"), (f"CAST({inline} AS BLOB)", "code"), (payload, "int")]
     events = ", ".join(str(e) for e in (*_RANGE_EVENTS, _DOMAIN_CREATE))
-    table = scan_table(path, schema, NVTX, columns, named=named, where=f"eventType IN ({events})")
+    table = scan_table(file, schema, NVTX, columns, where=f"eventType IN ({events})")
     start, end = table.take(0), table.take(1)
     if start.size == 0:
         return RangeTable(empty, empty, small, small, small, (), small, ("",), empty), 0

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.errors import TraceError
+from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.schema import Schema
 from launchlens.trace.formats.nsys.source import sqlite_uri
 
@@ -71,13 +72,7 @@ class _Part:
 
 
 def scan_table(
-    path: Path,
-    schema: Schema,
-    table: str,
-    columns: Sequence[Column],
-    *,
-    named: Path,
-    where: str = "1",
+    file: TraceFile, schema: Schema, table: str, columns: Sequence[Column], *, where: str = "1"
 ) -> Scanned:
     """The columns of every row that meets ``where``, in row order.
 
@@ -85,7 +80,7 @@ def scan_table(
         TraceError: a page of the file is damaged, or a column holds what does not belong there.
     """
     low, high = schema.rows[table]
-    room = min(max(high + 1 - low, 0), path.stat().st_size // _LEAST_ROW_BYTES + 1)
+    room = min(max(high + 1 - low, 0), file.path.stat().st_size // _LEAST_ROW_BYTES + 1)
     bounds = [low, high + 1]
     if high - low > _ROWS_WORTH_TWO_CONNECTIONS and room == high + 1 - low:
         bounds = [low, (low + high) // 2, high + 1]
@@ -97,7 +92,7 @@ def scan_table(
     try:
         with ThreadPoolExecutor(len(parts)) as pool:
             jobs = [
-                pool.submit(_fill, path, sql.format(a, b), columns, store, part)
+                pool.submit(_fill, file.path, sql.format(a, b), columns, store, part)
                 for (a, b), part in zip(pairwise(bounds), parts, strict=True)
             ]
             for job in jobs:
@@ -109,7 +104,7 @@ def scan_table(
             raise
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise TraceError(
-            f"{named}: table {table} cannot be read: {reason}.",
+            f"{file.named}: table {table} cannot be read: {reason}.",
             hint="The export is damaged: export the report again.",
         ) from error
     scanned = _join(store, parts, columns)
@@ -117,7 +112,7 @@ def scan_table(
         odd = [v for v in scanned.values.get(i, ()) if kind == "key" and not isinstance(v, int)]
         if odd:
             raise TraceError(
-                f"{named}: table {table} cannot be read: {expression} holds {odd[0]!r:.40}, "
+                f"{file.named}: table {table} cannot be read: {expression} holds {odd[0]!r:.40}, "
                 "which is no id.",
                 hint="The export is damaged: export the report again.",
             )

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launchlens.errors import TraceError
-from launchlens.trace.formats.nsys.source import EXPORT_HINT, connect_read_only
+from launchlens.trace.format import TraceFile
+from launchlens.trace.formats.nsys.source import EXPORT_HINT, connect_read_only, looked_through
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -68,19 +69,15 @@ def has_nsys_tables(path: Path) -> bool:
         return True
 
 
-def read_schema(path: Path, *, named: Path) -> Schema:
+def read_schema(file: TraceFile) -> Schema:
     """Probe an export's catalogue.
 
     Raises:
         TraceError: damaged, of an unknown major schema version, or without a column that every
             known version has.
     """
-    try:
-        with closing(connect_read_only(path)) as db:
-            return _probe(db, named)
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        # sqlite3 quotes the damaged text in its message, and may fail to decode that.
-        raise TraceError(f"{named} is a damaged SQLite file: {error}.", hint=EXPORT_HINT) from error
+    with looked_through(file) as db:
+        return _probe(db, file.named)
 
 
 def _probe(db: sqlite3.Connection, named: Path) -> Schema:

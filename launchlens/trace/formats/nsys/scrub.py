@@ -23,37 +23,20 @@ from launchlens.trace.formats.nsys.source import opened
 
 # Facts about the machine that figures and their provenance need; all other rows are removed.
 _KEPT_SYSTEM_NAMES = (
-    "CpuCores",
-    "CpuArchitecture",
-    "CpuDescription",
-    "NvDriverVersion",
-    "CudaDriverVersion",
-    "OsDescription",
-    "HardwarePlatform",
-    "SoftwarePlatform",
+    *("CpuCores", "CpuArchitecture", "CpuDescription", "NvDriverVersion", "CudaDriverVersion"),
+    *("OsDescription", "HardwarePlatform", "SoftwarePlatform"),
 )
 _EMPTIED_TABLES = (
-    "ProcessStreams",
-    "ANALYSIS_FILE",
-    "TARGET_INFO_NIC_INFO",
-    "TARGET_INFO_NETWORK_DEVICES",
-    "NIC_ID_MAP",
+    *("ProcessStreams", "ANALYSIS_FILE"),
+    *("TARGET_INFO_NIC_INFO", "TARGET_INFO_NETWORK_DEVICES", "NIC_ID_MAP"),
 )
 _CAPTURE_KEYS = re.compile(
     r"ENVIRONMENT|WORKING_DIR|USER|HOST|DISPLAY_NAME|ARGUMENT_|UUID|DEVICE_ID|PATH|FILE(NAME)?$"
 )
 _EXPORT_KEYS = re.compile(r"PATH|HOST|USER|FILE|CMD|COMMAND|ENV")
-_STRING_COLUMNS = frozenset(
-    {
-        "nameId",
-        "textId",
-        "jsonTextId",
-        "demangledName",
-        "shortName",
-        "mangledName",
-        "symbol",
-        "module",
-    }
+_STRING_COLUMNS = (
+    *("nameId", "textId", "jsonTextId", "demangledName", "shortName", "mangledName"),
+    *("symbol", "module"),
 )
 _DECLARED_STRING = re.compile(r"^\s*(\w+)[^\n]*REFERENCES StringIds\(id\)", re.MULTILINE)
 _OWNER_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL")

@@ -64,6 +64,22 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
+def looked_through(file: TraceFile) -> Iterator[sqlite3.Connection]:
+    """A connection for the catalogue and small tables of a file that may be damaged.
+
+    Raises:
+        TraceError: a page that is read is damaged.
+    """
+    try:
+        with closing(connect_read_only(file.path)) as connection:
+            yield connection
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # sqlite3 quotes the damaged text in its message, and may fail to decode that.
+        said = f"{file.named} is a damaged SQLite file: {error}."
+        raise TraceError(said, hint=EXPORT_HINT) from error
+
+
+@contextmanager
 def opened(file: TraceFile) -> Iterator[sqlite3.Connection]:
     """An export's connection; whatever is wrong with the file ends in a sentence.
 
