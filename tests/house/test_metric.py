@@ -59,7 +59,7 @@ with store.create_run(Path("runs"), model="m", arguments={}, environment={"gpu":
 @pytest.fixture
 def with_metric(house):
     below = '"""Calls that allocate, free, register or map memory."""'
-    house.insert("records/figures.py", FIELD, after=below)
+    house.insert("records/figures/step.py", FIELD, after=below)
     house.add("metrics/figures/copied_bytes.py", FUNCTION.lstrip())
     assert len(house.touched) == 2
     return house

@@ -1,0 +1,30 @@
+"""Figures of one trace: steps, groups of steps, findings. Names are those of the JSON output.
+
+Times are integers in nanoseconds, fractions lie between 0 and 1, unknown is None.
+"""
+
+from launchlens.records.figures.analysis import Analysis
+from launchlens.records.figures.finding import Finding
+from launchlens.records.figures.group import ApiRow, FollowerRow, GapBin, Group, KernelRow, Stat
+from launchlens.records.figures.step import Gaps, Step
+from launchlens.records.figures.trace import Diagnostic, TraceInfo
+from launchlens.records.figures.words import BoundBy, GraphTracing, Phase, Verdict
+
+__all__ = [
+    "Analysis",
+    "ApiRow",
+    "BoundBy",
+    "Diagnostic",
+    "Finding",
+    "FollowerRow",
+    "GapBin",
+    "Gaps",
+    "GraphTracing",
+    "Group",
+    "KernelRow",
+    "Phase",
+    "Stat",
+    "Step",
+    "TraceInfo",
+    "Verdict",
+]

@@ -1,0 +1,8 @@
+"""Words that figures are told in: phases, how graphs show in a trace, bounds, verdicts."""
+
+from typing import Literal
+
+GraphTracing = Literal["none", "node", "graph", "mixed", "missing"]
+Phase = Literal["prefill", "decode", "mixed", "unknown"]
+BoundBy = Literal["launch-bound", "gpu-bound", "sync-bound", "mixed"]
+Verdict = Literal["better", "worse", "same", "inconclusive", "unknown", "neutral"]
