@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from launchlens.harness.dispatch import Place, Recorder, observe
 from launchlens.harness.failures import describe_failure
+from launchlens.harness.operators import Operator
 from launchlens.harness.variants.base import Context
 from launchlens.harness.variants.cudagraph import warm_up
-from launchlens.protocol.step import Attempt, BlockerMet, ClearedLine, CopyEvent, StopCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.harness.operators import Operator
-    from launchlens.protocol.facts import VariantFailure
-    from launchlens.protocol.step import CopyKind
+from launchlens.protocol.facts import VariantFailure
+from launchlens.protocol.step import Attempt, BlockerMet, ClearedLine, CopyEvent, CopyKind, StopCode
 
 MAX_ATTEMPTS = 64
 _WORDS: dict[StopCode, str] = {

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from launchlens.harness.indexing import indexing, list_indexing
 from launchlens.harness.operators import Operator, is_pinned
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from launchlens.protocol.step import CopyKind
+from launchlens.protocol.step import CopyKind
 
 # Their result's size, or the result itself, is known to the host only after a wait. The
 # bytes they copy are torch's own business, so the events have none.

@@ -11,19 +11,15 @@ followed on a machine without a GPU and without memory for its weights.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from launchlens.harness.classify import classify, classify_function
 from launchlens.harness.failures import MAX_STACK, Location, current_frames, fold_frames
 from launchlens.harness.operators import Operator
-from launchlens.protocol.step import CopyEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from launchlens.protocol.step import StepPhase
+from launchlens.protocol.step import CopyEvent, StepPhase
 
 
 @dataclass(frozen=True, slots=True)

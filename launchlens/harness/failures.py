@@ -6,19 +6,15 @@ import importlib.util
 import sys
 import sysconfig
 import traceback
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from launchlens.capture_errors import find_error
 from launchlens.protocol.facts import VariantFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import FrameType
-
-    from launchlens.protocol.step import StepPhase
+from launchlens.protocol.step import StepPhase
 
 MAX_STACK = 40
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from launchlens.protocol.spec import HarnessSpec
+from launchlens.protocol.spec import HarnessSpec
 
 PREFILL: Final = "prefill"
 DECODE: Final = "decode"

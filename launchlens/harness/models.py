@@ -8,7 +8,7 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.checkpoint import language_model_of, load_checkpoint
@@ -17,9 +17,7 @@ from launchlens.harness.layers import shorten_layers
 from launchlens.harness.patch import load_patch
 from launchlens.harness.presets import find_preset, near_presets, unknown_model_error
 from launchlens.protocol.facts import ModelFacts
-
-if TYPE_CHECKING:
-    from launchlens.protocol.spec import HarnessSpec
+from launchlens.protocol.spec import HarnessSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.failures import first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def load_patch(path: str) -> Callable[[Any], Any] | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from launchlens.errors import HarnessError
 from launchlens.harness.attempt import run_attempts
@@ -29,17 +31,13 @@ from launchlens.protocol.measured import CompileCounts, SavedOutputs
 from launchlens.protocol.result import (
     AttemptResult,
     DispatchResult,
+    Result,
     TimeResult,
     TraceResult,
     make_result,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from launchlens.protocol.result import Result
-    from launchlens.protocol.spec import HarnessSpec
-    from launchlens.protocol.step import StepPhase
+from launchlens.protocol.spec import HarnessSpec
+from launchlens.protocol.step import StepPhase
 
 
 def run_spec(spec: HarnessSpec) -> Result:

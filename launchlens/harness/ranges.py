@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.protocol.spec import NVTX_DOMAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MODULE_PREFIX = "module:"
 

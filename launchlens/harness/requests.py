@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.device import synchronize
 from launchlens.harness.session import Session, VariantFailedError, open_session
 from launchlens.protocol.facts import VariantFailure
 from launchlens.protocol.measured import RequestSamples, TimedRequests, UntimedRequests
-from launchlens.protocol.spec import MIN_REQUEST_REPETITIONS
-
-if TYPE_CHECKING:
-    from launchlens.protocol.spec import HarnessSpec
+from launchlens.protocol.spec import MIN_REQUEST_REPETITIONS, HarnessSpec
 
 
 def time_requests(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.device import reserved_bytes, synchronize
@@ -12,11 +12,9 @@ from launchlens.harness.failures import describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, StepInputs, make_inputs
 from launchlens.harness.variants import Context, Prepared, Variant, find_variant, list_variants
 from launchlens.harness.variants.eager import Eager
-
-if TYPE_CHECKING:
-    from launchlens.protocol.facts import VariantFailure
-    from launchlens.protocol.spec import HarnessSpec
-    from launchlens.protocol.step import StepPhase
+from launchlens.protocol.facts import VariantFailure
+from launchlens.protocol.spec import HarnessSpec
+from launchlens.protocol.step import StepPhase
 
 
 class VariantFailedError(Exception):

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from launchlens.harness.device import synchronize
 from launchlens.harness.inputs import DECODE, PREFILL
 from launchlens.harness.ranges import StepRanges, module_ranges
+from launchlens.harness.session import Session
 from launchlens.protocol.measured import TimedSteps, TracedSteps
-from launchlens.protocol.spec import MIN_TIMED_STEPS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import numpy as np
-
-    from launchlens.harness.session import Session
-    from launchlens.protocol.spec import HarnessSpec
-    from launchlens.protocol.step import StepPhase
+from launchlens.protocol.spec import MIN_TIMED_STEPS, HarnessSpec
+from launchlens.protocol.step import StepPhase
 
 Step = tuple["StepPhase", "Callable[[], Any]"]
 

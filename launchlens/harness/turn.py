@@ -11,11 +11,9 @@ import contextlib
 import os
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Literal
 
 _NOTABLE_WAIT_S = 1.0
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pydantic import ConfigDict
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 STRICT = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
 """No value is converted, and no unknown key is passed over."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, TypeVar
+from pathlib import Path
+from typing import Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -21,9 +22,6 @@ from launchlens.protocol.measured import (
 )
 from launchlens.protocol.spec import HarnessSpec, Mode
 from launchlens.protocol.step import Attempt, CopyEvent, StepPhase
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 # Results are filled in while the child runs: what an error leaves behind tells how far it came.

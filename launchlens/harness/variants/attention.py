@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from launchlens.errors import HarnessError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def use_attention(model: Any, name: str, function: Callable[..., Any]) -> None:

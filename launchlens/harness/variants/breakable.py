@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.variants.attention import output_like, use_attention
-from launchlens.harness.variants.base import Prepared, Variant
+from launchlens.harness.variants.base import Context, Prepared, Variant
 from launchlens.harness.variants.cudagraph import warm_up
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.harness.variants.base import Context
 
 ATTENTION = "launchlens_breakable"
 

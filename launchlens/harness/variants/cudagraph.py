@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared, Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.harness.variants.base import Context
+from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Context, Prepared, Variant
 
 
 class CudaGraph(Variant):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from launchlens.harness.variants.base import Prepared, Variant
-
-if TYPE_CHECKING:
-    from launchlens.harness.variants.base import Context
+from launchlens.harness.variants.base import Context, Prepared, Variant
 
 
 class Eager(Variant):

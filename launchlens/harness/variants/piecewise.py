@@ -6,17 +6,13 @@ eager is only that the pieces are replayed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.harness.variants.attention import output_like, use_attention
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Prepared, Variant
+from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Context, Prepared, Variant
 from launchlens.harness.variants.compiled import allow_recompilation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.harness.variants.base import Context
 
 ATTENTION = "launchlens_piecewise"
 OPERATOR = "launchlens::attend"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from launchlens.errors import HarnessError
-from launchlens.harness.variants.base import Prepared, Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.harness.variants.base import Context
+from launchlens.harness.variants.base import Context, Prepared, Variant
 
 
 class Plugin(Variant):

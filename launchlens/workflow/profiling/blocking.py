@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.errors import HarnessError
 from launchlens.harness.variants.eager import Eager
 from launchlens.protocol.result import AnyResult, AttemptResult, DispatchResult, read_result
+from launchlens.protocol.spec import Mode
 from launchlens.protocol.step import Attempt, BlockerMet, CopyEvent
 from launchlens.records.blocking import CaptureAttempt, CaptureBlocker
+from launchlens.records.figures import Finding
 from launchlens.records.measured import shortened
+from launchlens.store import RunFolder
+from launchlens.workflow.load import Loaded
 from launchlens.workflow.profiling.plan import Plan, child_command, stem_of
-
-if TYPE_CHECKING:
-    from launchlens.protocol.spec import Mode
-    from launchlens.records.figures import Finding
-    from launchlens.store import RunFolder
-    from launchlens.workflow.load import Loaded
-    from launchlens.workflow.profiling.progress import Progress
+from launchlens.workflow.profiling.progress import Progress
 
 MOST_PROCESSES = 12
 """Fresh processes for one attempt: a failed capture can break the CUDA context of its own."""

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from launchlens.capture import Nsys
 from launchlens.errors import CaptureError, HarnessError, LaunchlensError, TraceError
 from launchlens.harness.variants.cudagraph import CudaGraph
 from launchlens.harness.variants.eager import Eager
 from launchlens.protocol.result import TimeResult, TraceResult, read_result
+from launchlens.protocol.spec import HarnessSpec
 from launchlens.records.measured import Failure, VariantFacts
+from launchlens.store import RunFolder
 from launchlens.workflow.load import Choices, load
 from launchlens.workflow.profiling.gather import (
     equivalence_of,
@@ -23,11 +26,6 @@ from launchlens.workflow.profiling.gather import (
 from launchlens.workflow.profiling.outcome import Outcome, Status
 from launchlens.workflow.profiling.plan import Plan, child_command
 from launchlens.workflow.profiling.progress import Progress
-
-if TYPE_CHECKING:
-    from launchlens.capture import Nsys
-    from launchlens.protocol.spec import HarnessSpec
-    from launchlens.store import RunFolder
 
 _HASH = 12  # characters of a commit in reports
 

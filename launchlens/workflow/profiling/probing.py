@@ -7,23 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from launchlens.errors import HarnessError, LaunchlensError
 from launchlens.harness.variants.cudagraph import CudaGraph
 from launchlens.harness.variants.eager import Eager
 from launchlens.records.blocking import BlockerReport, PatchEffect
+from launchlens.records.figures import Finding
+from launchlens.store import RunFolder
 from launchlens.workflow.profiling.blocking import attempt_record, findings_with, try_capture
 from launchlens.workflow.profiling.execute import Execution, take_turns
 from launchlens.workflow.profiling.gather import equivalence_of
 from launchlens.workflow.profiling.outcome import Outcome
+from launchlens.workflow.profiling.plan import Plan
 from launchlens.workflow.profiling.progress import Progress
 from launchlens.workflow.sides import model_label
-
-if TYPE_CHECKING:
-    from launchlens.records.figures import Finding
-    from launchlens.store import RunFolder
-    from launchlens.workflow.profiling.plan import Plan
 
 _PATCHED = "-patched"
 _SCHEMA: Literal["launchlens.blockers/1"] = "launchlens.blockers/1"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from launchlens.capture import Nsys
 from launchlens.errors import HarnessError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from launchlens.capture import Nsys
-    from launchlens.records.comparison import Comparison
-    from launchlens.store import RunFolder
-    from launchlens.workflow.profiling.outcome import Outcome
-    from launchlens.workflow.profiling.plan import Plan
-    from launchlens.workflow.sides import LoadedSide
+from launchlens.records.comparison import Comparison
+from launchlens.store import RunFolder
+from launchlens.workflow.profiling.outcome import Outcome
+from launchlens.workflow.profiling.plan import Plan
+from launchlens.workflow.sides import LoadedSide
 
 
 def run_profile(
