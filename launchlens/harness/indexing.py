@@ -77,12 +77,6 @@ def indexing(
 
     if host:
         return Operator(
-            name,
-            "htod",
-            run,
-            copied=host[0],
-            pinned=is_pinned(host[0]),
-            rerun=rerun,
-            kept=kept,
+            name, "htod", run, copied=host[0], pinned=is_pinned(host[0]), rerun=rerun, kept=kept
         )
     return Operator(name, "sync", run, rerun=rerun, kept=kept)

@@ -18,11 +18,7 @@ from launchlens.harness.failures import describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, make_inputs
 from launchlens.harness.models import BuiltModel, build_model
 from launchlens.harness.requests import time_requests
-from launchlens.harness.session import (
-    VariantFailedError,
-    open_session,
-    out_of_memory_error,
-)
+from launchlens.harness.session import VariantFailedError, open_session, out_of_memory_error
 from launchlens.harness.steps import collect_outputs, time_steps, trace_steps
 from launchlens.harness.turn import take_turn
 from launchlens.harness.variants import Context, find_variant
@@ -163,11 +159,7 @@ def _run_attempt(spec: HarnessSpec, result: AttemptResult, model: Any, device: s
 
     context = Context(phase=PREFILL, device=device, reset=lambda: inputs.rewind(0))
     result.attempt, result.failure = run_attempts(
-        model,
-        forward,
-        context,
-        patched_sources=spec.patched_sources,
-        keep_going=spec.keep_going,
+        model, forward, context, patched_sources=spec.patched_sources, keep_going=spec.keep_going
     )
     if result.failure is not None:
         result.status = "failed"

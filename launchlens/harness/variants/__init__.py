@@ -67,10 +67,7 @@ def find_variant(name: str) -> Variant:
         return variant
     module_name, separator, function_name = name.partition(":")
     if not separator or not module_name or not function_name:
-        raise HarnessError(
-            f"Variant {name!r} is unknown.",
-            hint=unknown_variant_hint(),
-        )
+        raise HarnessError(f"Variant {name!r} is unknown.", hint=unknown_variant_hint())
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:

@@ -17,12 +17,7 @@ from launchlens.protocol.spec import HarnessSpec
 from launchlens.records.measured import Failure, VariantFacts
 from launchlens.store import RunFolder
 from launchlens.workflow.load import Choices, load
-from launchlens.workflow.profiling.gather import (
-    equivalence_of,
-    facts_of,
-    failure_of,
-    untraced_of,
-)
+from launchlens.workflow.profiling.gather import equivalence_of, facts_of, failure_of, untraced_of
 from launchlens.workflow.profiling.outcome import Outcome, Status
 from launchlens.workflow.profiling.plan import Plan, child_command
 from launchlens.workflow.profiling.progress import Progress

@@ -11,13 +11,7 @@ from launchlens.protocol.measured import TimedRequests, TimedSteps, UntimedReque
 from launchlens.protocol.result import Result, TimeResult, TraceResult
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.protocol.step import StepPhase
-from launchlens.records.measured import (
-    Equivalence,
-    Failure,
-    RequestFigures,
-    Untraced,
-    VariantFacts,
-)
+from launchlens.records.measured import Equivalence, Failure, RequestFigures, Untraced, VariantFacts
 
 
 def facts_of(

@@ -91,9 +91,7 @@ def probe_model(
                 [(before if o is eager else after, o) for o in outcomes.values()], plan.rounds
             )
             report = replace(
-                report,
-                patched=patched,
-                effect=_effect(patch, report, patched, outcomes, run),
+                report, patched=patched, effect=_effect(patch, report, patched, outcomes, run)
             )
         (run.folder / "blockers.json").write_text(to_json(report), "utf-8")
     sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
