@@ -21,17 +21,15 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m launchlens.harness SPEC.json", file=sys.stderr)
         return EXIT_USAGE
     try:
-        spec = HarnessSpec.from_json(Path(arguments[0]).read_text("utf-8"))
+        text = Path(arguments[0]).read_text("utf-8")
     except OSError as error:
         print(f"Cannot read the spec {arguments[0]}: {error.strerror}.", file=sys.stderr)
         return EXIT_CANNOT_ANSWER
-    except HarnessError as error:
-        print(error, file=sys.stderr)
-        return EXIT_CANNOT_ANSWER
-    from launchlens.harness.program import run_spec
-
-    result = run_spec(spec)
     try:
+        spec = HarnessSpec.from_json(text)
+        from launchlens.harness.program import run_spec
+
+        result = run_spec(spec)
         write_result(Path(spec.result_path), result)
     except HarnessError as error:
         print(error, file=sys.stderr)

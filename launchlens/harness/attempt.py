@@ -53,15 +53,10 @@ def run_attempts(
     keep_going: bool = False,
     capture: Callable[[Callable[[], Any]], None] | None = None,
 ) -> tuple[Attempt, VariantFailure | None]:
-    """Tries to capture a step, patching over each blocker with ``keep_going``.
+    """Tries to capture a step on static inputs, by default as one CUDA graph.
 
-    Args:
-        model: for the modules' names.
-        forward: runs the step on static inputs.
-        context: how to reset the cache between runs.
-        patched_sources: lines patched over from the start.
-        keep_going: go on after a failure, with its line patched over too.
-        capture: captures a step, raising on failure; by default as one CUDA graph.
+    ``patched_sources`` are patched over from the start; with ``keep_going`` each line that fails
+    is patched over as well and the step tried again.
 
     Returns:
         The attempt, and the first failure (None when nothing failed).
@@ -78,8 +73,7 @@ def run_attempts(
     first: VariantFailure | None = None
     stopped: StopCode | None = None
     words: str | None = None
-    captured = False
-    replacer = Replacer(recorder.results, patched)
+    cleared: tuple[ClearedLine, ...] | None = None
     for _ in range(MAX_ATTEMPTS):
         context.reset()
         replacer = Replacer(recorder.results, patched)
@@ -97,13 +91,13 @@ def run_attempts(
             assert failure.source is not None
             patched.add(failure.source)
         else:
-            captured = True
+            cleared = _cleared(recorder.events, patched, replacer)
             break
     attempt = Attempt(
-        captured=captured,
+        captured=cleared is not None,
         blockers=tuple(blockers),
         patched_sources=tuple(sorted(patched)),
-        cleared=_cleared(recorder.events, patched, replacer) if captured else None,
+        cleared=cleared,
         events=tuple(recorder.events),
         stopped=words,
         stop_code=stopped,
@@ -149,17 +143,17 @@ def _is_healthy() -> bool:
 
 def _blocker(order: int, failure: VariantFailure, events: list[CopyEvent]) -> BlockerMet:
     here = [event for event in events if event.source == failure.source]
-    event = here[0] if here else None
+    first = here[0] if here else None
     return BlockerMet(
         order=order,
         source=failure.source,
         path=failure.path,
         line=failure.line,
         function=failure.function,
-        kind=event.kind if event else None,
-        op=event.op if event else None,
-        bytes=event.bytes if event else None,
-        count=len(here) if here else None,
+        kind=first.kind if first else None,
+        op=first.op if first else None,
+        bytes=first.bytes if first else None,
+        count=len(here) or None,
         error_type=failure.error_type,
         error_line=failure.error_line,
         hint=failure.hint,

@@ -64,11 +64,7 @@ def load_checkpoint(
 def language_model_of(whole: Any, auto: Any, config: Any, dtype: Any) -> Any:
     """The language model of a multimodal one as a model of its own, with the same weights.
 
-    Args:
-        whole: the loaded multimodal model.
-        auto: the transformers Auto class that knows ``config``.
-        config: the language model's configuration.
-        dtype: a torch dtype.
+    ``config`` is the language model's configuration, ``auto`` the Auto class that knows it.
 
     Raises:
         HarnessError: it holds no such part.

@@ -35,13 +35,8 @@ def classify_function(
 ) -> Operator | None:
     """Recognizes a Python-level call whose copy is made below the dispatcher; None for others.
 
-    These are tensors built on the accelerator from Python values, and indexing with lists.
-
-    Args:
-        func: the function the function mode got.
-        args: its positional arguments.
-        kwargs: its keyword arguments.
-        accelerator: device type that stands for the GPU.
+    These are tensors built on the accelerator from Python values, and indexing with lists. The
+    call is as the function mode got it; ``accelerator`` is the device type that stands for the GPU.
     """
     name = getattr(func, "__name__", "")
     if name in _FACTORIES and args and _builds_on(name, args, kwargs, accelerator):
@@ -81,14 +76,7 @@ def _builds_on(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], accele
 def classify(
     func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], accelerator: str
 ) -> Operator | None:
-    """Recognizes an ATen operator that copies or waits; None for all others.
-
-    Args:
-        func: the overload the dispatch mode got.
-        args: its positional arguments.
-        kwargs: its keyword arguments.
-        accelerator: device type that stands for the GPU.
-    """
+    """Recognizes an ATen operator that copies or waits, as the dispatch mode got it, or None."""
     packet = func.overloadpacket.__name__
     name = f"aten.{packet}" if func.namespace == "aten" else f"{func.namespace}.{packet}"
 
@@ -173,9 +161,7 @@ def _direction(source: str, target: str | None, accelerator: str) -> CopyKind | 
 def _stand_in(dtype: Any) -> bool | int | float:
     import torch
 
-    if dtype == torch.bool:
-        return True
-    return 1.0 if dtype.is_floating_point else 1
+    return True if dtype == torch.bool else 1.0 if dtype.is_floating_point else 1
 
 
 def _host_stand_in(source: Any, kwargs: Mapping[str, Any]) -> Any:

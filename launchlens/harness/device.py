@@ -10,13 +10,7 @@ from launchlens.protocol.facts import Environment
 
 
 def pick_device(wanted: str) -> str:
-    """Resolves ``auto``, and refuses a GPU that is not there.
-
-    Args:
-        wanted: cuda, cpu or auto.
-
-    Returns:
-        ``cuda`` or ``cpu``.
+    """Resolves ``auto`` to ``cuda`` or ``cpu``, and refuses a GPU that is not there.
 
     Raises:
         HarnessError: cuda was asked for and torch sees no GPU.
@@ -24,19 +18,18 @@ def pick_device(wanted: str) -> str:
     import torch
 
     available = torch.cuda.is_available()
-    if wanted == "cuda" and not available:
-        if torch.version.cuda is None:
-            raise HarnessError(
-                f"torch {torch.__version__} in {sys.executable} was built for the CPU only, so it "
-                "cannot use the GPU.",
-                hint="Install a torch built for CUDA there.",
-            )
+    if available or wanted != "cuda":
+        return "cuda" if available and wanted != "cpu" else "cpu"
+    which = f"torch {torch.__version__} in {sys.executable}"
+    if torch.version.cuda is None:
         raise HarnessError(
-            f"torch {torch.__version__} in {sys.executable}, built for CUDA {torch.version.cuda}, "
-            "sees no NVIDIA GPU.",
-            hint="`launchlens doctor` checks driver and GPU.",
+            f"{which} was built for the CPU only, so it cannot use the GPU.",
+            hint="Install a torch built for CUDA there.",
         )
-    return "cuda" if wanted == "cuda" or (wanted == "auto" and available) else "cpu"
+    raise HarnessError(
+        f"{which}, built for CUDA {torch.version.cuda}, sees no NVIDIA GPU.",
+        hint="`launchlens doctor` checks driver and GPU.",
+    )
 
 
 def synchronize(device: str) -> None:

@@ -12,12 +12,12 @@ followed on a machine without a GPU and without memory for its weights.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from launchlens.harness.classify import classify, classify_function
-from launchlens.harness.failures import MAX_STACK, Location, current_frames, fold_frames
+from launchlens.harness.failures import Location, current_frames, fold_frames, place_of
 from launchlens.harness.operators import Operator
 from launchlens.protocol.step import CopyEvent, StepPhase
 
@@ -35,21 +35,15 @@ class Place:
         return self.frames[0].source if self.frames else None
 
 
-class Handler(Protocol):
-    """Decides what happens at an operator that copies or waits."""
-
-    def __call__(self, operator: Operator, place: Place) -> Any:
-        """Runs the operator, or something in its stead, and returns the result."""
-        ...
+Handler = Callable[[Operator, Place], Any]
+"""Runs an operator that copies or waits, or something in its stead, and returns the result."""
 
 
 class Recorder:
     """A handler that runs every operator and writes down the event.
 
-    Attributes:
-        events: what was seen, in order.
-        results: source -> what to use in the operators' stead (see operators.Operator.keep),
-            in order; filled only with ``keep_results``.
+    With ``keep_results``, ``results`` gets by source line, in order, what to use in the
+    operators' stead (see :meth:`Operator.keep`).
     """
 
     def __init__(self, *, keep_results: bool = False, phase: StepPhase | None = None) -> None:
@@ -93,28 +87,21 @@ def observe(model: Any, handler: Handler, *, accelerator: str = "cuda") -> Itera
         finally:
             inside = False
 
-    class Dispatch(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            del types
+    def watch(recognize: Callable[..., Operator | None]) -> Callable[..., Any]:
+        def call(_mode: Any, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
-            operator = None if inside else classify(func, args, kwargs, accelerator)
+            operator = None if inside else recognize(func, args, kwargs, accelerator)
             return func(*args, **kwargs) if operator is None else handle(operator)
+
+        return call
+
+    class Dispatch(TorchDispatchMode):  # type: ignore[misc]
+        __torch_dispatch__ = watch(classify)
 
     class Function(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            del types
-            kwargs = kwargs or {}
-            operator = None if inside else classify_function(func, args, kwargs, accelerator)
-            return func(*args, **kwargs) if operator is None else handle(operator)
+        __torch_function__ = watch(classify_function)
 
-    with ExitStack() as stack:
-        stack.enter_context(_explicit_syncs(handle))
-        stack.enter_context(Dispatch())
-        stack.enter_context(Function())
+    with _explicit_syncs(handle), Dispatch(), Function():
         yield
 
 
@@ -159,7 +146,6 @@ def _place(names: dict[int, str]) -> Place:
 
 def _event(operator: Operator, place: Place, result: Any, phase: StepPhase | None) -> CopyEvent:
     copied = operator.copied if operator.copied is not None else operator.tensor(result)
-    own = place.frames[0] if place.frames else None
     return CopyEvent(
         op=operator.name,
         kind=operator.kind,
@@ -168,11 +154,7 @@ def _event(operator: Operator, place: Place, result: Any, phase: StepPhase | Non
         shape=None if copied is None else tuple(copied.shape),
         pinned=operator.pinned,
         non_blocking=operator.non_blocking,
-        source=place.source,
-        path=own.path if own else None,
-        line=own.line if own else None,
-        function=own.function if own else None,
+        **place_of(place.frames),
         module=place.module,
-        stack=tuple(f"{f.path}:{f.line} {f.function}" for f in place.frames[:MAX_STACK]),
         phase=phase,
     )

@@ -41,9 +41,7 @@ class OutputDifference:
 def save_outputs(path: Path, outputs: Mapping[str, np.ndarray[Any, Any]]) -> None:
     """Saves outputs named ``dtype.phase`` as a compressed .npz, all or nothing.
 
-    Args:
-        path: the file to write.
-        outputs: float32 arrays of shape (…, vocabulary).
+    They are float32 arrays of shape (…, vocabulary).
 
     Raises:
         HarnessError: the file cannot be written.
@@ -58,14 +56,7 @@ def save_outputs(path: Path, outputs: Mapping[str, np.ndarray[Any, Any]]) -> Non
 
 
 def compare_outputs(baseline: Path, candidate: Path) -> tuple[OutputDifference, ...]:
-    """Compares two saved outputs, name by name.
-
-    Args:
-        baseline: the .npz that the eager variant saved.
-        candidate: the .npz of another variant with the same seed and inputs.
-
-    Returns:
-        One difference for each dtype and phase that either side has.
+    """Compares two saved outputs of the same seed and inputs: each dtype and phase of either side.
 
     Raises:
         HarnessError: a file cannot be read.
@@ -95,8 +86,7 @@ def _difference(
     finite = bool(np.isfinite(first).all()), bool(np.isfinite(second).all())
     distance = None
     if all(finite):
-        distance = float(np.max(np.abs(first.astype(np.float64) - second.astype(np.float64))))
-    top1 = float(np.mean(first.argmax(-1) == second.argmax(-1)))
+        distance = float(np.abs(first.astype(np.float64) - second.astype(np.float64)).max())
     return OutputDifference(
         dtype=dtype,
         phase=phase,
@@ -104,7 +94,7 @@ def _difference(
         max_abs_diff=distance,
         baseline_finite=finite[0],
         candidate_finite=finite[1],
-        top1_agreement=top1,
+        top1_agreement=float(np.mean(first.argmax(-1) == second.argmax(-1))),
         reason=None if all(finite) else "Some outputs are not finite.",
     )
 

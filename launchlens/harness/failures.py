@@ -6,11 +6,12 @@ import importlib.util
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from launchlens.capture_errors import find_error
 from launchlens.protocol.facts import VariantFailure
@@ -39,30 +40,20 @@ def describe_failure(error: BaseException, *, phase: StepPhase | None = None) ->
     Ending a broken capture raises a second error (901) over the first, so the oldest context
     is the cause worth showing.
 
-    Args:
-        error: what the variant raised.
-        phase: prefill or decode, when known.
-
     Returns:
         The failure; ``source`` is the innermost line outside torch and this harness.
     """
     cause = _first_cause(error)
+    kind = type(cause).__name__
     frames = [
         Location(frame.filename, frame.lineno or 0, frame.name)
         for frame in reversed(traceback.extract_tb(cause.__traceback__))
     ]
-    folded = fold_frames(frames)
-    own = folded[0] if folded else None
-    lines = str(cause).strip().splitlines()
     return VariantFailure(
-        error_type=type(cause).__name__,
-        error_line=lines[0].strip() if lines else type(cause).__name__,
-        source=own.source if own else None,
-        path=own.path if own else None,
-        line=own.line if own else None,
-        function=own.function if own else None,
-        stack=tuple(f"{frame.path}:{frame.line} {frame.function}" for frame in folded[:MAX_STACK]),
-        hint=getattr(cause, "hint", None) or find_hint(f"{type(cause).__name__}: {cause}"),
+        error_type=kind,
+        error_line=_first_words(cause) or kind,
+        **place_of(fold_frames(frames)),
+        hint=getattr(cause, "hint", None) or find_hint(f"{kind}: {cause}"),
         traceback="".join(traceback.format_exception(error))[-20_000:],
         phase=phase,
     )
@@ -75,15 +66,20 @@ def find_hint(text: str) -> str | None:
 
 
 def fold_frames(frames: Iterable[Location]) -> list[Location]:
-    """Leaves out frames of torch, the standard library and this harness.
-
-    Args:
-        frames: innermost first.
-
-    Returns:
-        The rest, innermost first: the model's own line comes first.
-    """
+    """Leaves out frames of torch, the standard library and this harness, keeping the order."""
     return [frame for frame in frames if not _is_plumbing(frame.path)]
+
+
+def place_of(frames: Sequence[Location]) -> dict[str, Any]:
+    """Where something happened, as the protocol's records name it; frames innermost first."""
+    own = frames[0] if frames else None
+    return {
+        "source": own.source if own else None,
+        "path": own.path if own else None,
+        "line": own.line if own else None,
+        "function": own.function if own else None,
+        "stack": tuple(f"{f.path}:{f.line} {f.function}" for f in frames[:MAX_STACK]),
+    }
 
 
 def current_frames(skip: int = 1) -> Iterator[tuple[Location, FrameType]]:
@@ -97,8 +93,12 @@ def current_frames(skip: int = 1) -> Iterator[tuple[Location, FrameType]]:
 
 def first_line(error: BaseException) -> str:
     """An error's class and the first line of what it says."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+    words = _first_words(error)
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def _first_words(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0].strip()
 
 
 def is_out_of_memory(error: BaseException) -> bool:

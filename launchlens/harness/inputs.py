@@ -21,7 +21,7 @@ class StepInputs:
             (batch, isl).
         decode: the same for a decode step, ``input_ids`` of shape (batch, 1); None without
             output tokens.
-        cache: transformers' StaticCache, or None.
+        cache_layers: of transformers' StaticCache; none without output tokens.
         isl: input tokens of each sequence.
         forced_tokens: token ids of shape (osl - 1, batch) that every variant is fed in the
             equivalence check, so that one differing token does not change all that follows.
@@ -32,7 +32,7 @@ class StepInputs:
 
     prefill: dict[str, Any]
     decode: dict[str, Any] | None
-    cache: Any
+    cache_layers: list[Any]
     isl: int
     forced_tokens: Any
     all_static: bool
@@ -40,18 +40,14 @@ class StepInputs:
 
     def rewind(self, length: int) -> None:
         """Sets the cache to hold the first ``length`` tokens; what lies behind is masked."""
-        if self.cache is None:
-            return
-        for layer in self.cache.layers:
+        for layer in self.cache_layers:
             if hasattr(layer, "cumulative_length"):
                 layer.cumulative_length.fill_(length)
         self.note_length(length)
 
     def note_length(self, length: int) -> None:
         """Sets the lengths that the cache keeps as Python numbers: a replay does not run Python."""
-        if self.cache is None:
-            return
-        for layer in self.cache.layers:
+        for layer in self.cache_layers:
             if hasattr(layer, "cumulative_length_int"):
                 layer.cumulative_length_int = length
 
@@ -63,16 +59,9 @@ class StepInputs:
 def make_inputs(
     spec: HarnessSpec, model: Any, device: str, *, batch: int | None = None
 ) -> StepInputs:
-    """Makes the inputs of a spec's steps, the same for the same seed.
+    """Makes the inputs of a spec's steps, the same for the same seed; ``batch`` overrides its own.
 
-    Args:
-        spec: isl, osl, batch and seed.
-        model: the model they are for.
-        device: where they live.
-        batch: sequences in a step, in place of the spec's.
-
-    Returns:
-        The inputs; prefill alone has no cache, as in a plain forward call.
+    Prefill alone has no cache, as in a plain forward call.
     """
     import torch
 
@@ -89,13 +78,15 @@ def make_inputs(
         common["logits_to_keep"] = 1
     else:
         notes.append("The model computes the logits of all tokens.")
-    cache, all_static = None, True
+    layers: list[Any] = []
+    all_static = True
     if steps:
         cache, all_static = _make_cache(model, spec.isl + steps)
         common |= {"use_cache": True, "past_key_values": cache}
+        layers = cache.layers
     prefill = {"input_ids": tokens.to(device), **common}
     decode = {"input_ids": tokens[:, :1].to(device), **common} if steps else None
-    return StepInputs(prefill, decode, cache, spec.isl, forced, all_static, tuple(notes))
+    return StepInputs(prefill, decode, layers, spec.isl, forced, all_static, tuple(notes))
 
 
 def _make_cache(model: Any, length: int) -> tuple[Any, bool]:

@@ -8,15 +8,11 @@ from launchlens.errors import HarnessError
 
 
 def shorten_layers(config: Any, layers: int | None) -> int | None:
-    """Cuts a transformers configuration to its first ``layers`` decoder layers, in place.
+    """Cuts a transformers configuration to its first ``layers`` decoder layers; None keeps all.
 
     Lists with one entry for each layer are cut too. Layers that reuse an earlier layer's keys
     and values keep their share of the model, as far as each of them still finds an earlier
     layer of its own attention type.
-
-    Args:
-        config: a text or multimodal configuration.
-        layers: layers to keep; None keeps all.
 
     Returns:
         Layers of the whole model, or None when nothing was cut.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,30 +33,21 @@ def build_model(spec: HarnessSpec, device: str, dtype: str) -> BuiltModel:
     Random weights are drawn on the device itself, in the target dtype, by the model's own
     initialization with the spec's seed: every variant on the same machine gets the same ones.
 
-    Args:
-        spec: names the model, its weights, its layers and the patch.
-        device: ``cuda``, ``cpu`` or ``meta`` (shapes only).
-        dtype: bfloat16, float16 or float32.
-
-    Returns:
-        The model in evaluation mode, gradients off.
+    The model is in evaluation mode, gradients off; on the device ``meta`` it has shapes only.
 
     Raises:
         HarnessError: unknown model, unreadable configuration, too little memory, or a patch
             that fails.
     """
-    _require_packages()
     import torch
 
     # As serving engines do; values a model builds while it runs take this dtype too.
     torch.set_default_dtype(getattr(torch, dtype))
     patch = None if spec.patch is None else load_patch(spec.patch)
     source = _read_config(spec)
-    notes = list(source.notes)
     whole = shorten_layers(source.config, spec.layers)
     note = None if whole is None else f"Shortened to {spec.layers} of {whole} layers."
-    if note:
-        notes.append(note)
+    notes = [*source.notes, *([note] if note else [])]
     try:
         if spec.weights == "pretrained":
             module, told = _load(source, device, dtype)
@@ -82,15 +71,6 @@ def config_digest(config: Any) -> str:
     values.pop("transformers_version", None)
     text = json.dumps(values, sort_keys=True, default=str, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _require_packages() -> None:
-    for name in ("torch", "transformers"):
-        if importlib.util.find_spec(name) is None:
-            raise HarnessError(
-                f"{name} is not installed in {sys.executable}.",
-                hint="Install launchlens with its extra: pip install 'launchlens[profile]'.",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +107,11 @@ def _read_config(spec: HarnessSpec) -> _Source:
         return _Source(config, config, name, text_only=True, notes=(preset.note,))
     name = preset.hub_id if preset is not None and "/" not in spec.model else spec.model
     whole = _auto_config(spec, name)
-    if preset is not None:  # its language model, whatever the weights
-        text = whole.get_text_config(decoder=True)
-        return _Source(text, whole, name, text_only=True, notes=(preset.note,))
-    if spec.text_only:
-        text = whole.get_text_config(decoder=True)
-        notes = ("Language model alone (text only).",)
-        return _Source(text, whole, name, text_only=True, notes=notes)
-    return _Source(whole, whole, name, text_only=False, notes=())
+    if preset is None and not spec.text_only:
+        return _Source(whole, whole, name, text_only=False, notes=())
+    text = whole.get_text_config(decoder=True)  # of a preset whatever the weights
+    note = preset.note if preset is not None else "Language model alone (text only)."
+    return _Source(text, whole, name, text_only=True, notes=(note,))
 
 
 def _auto_config(spec: HarnessSpec, source: str) -> Any:
@@ -180,12 +157,10 @@ def _load(source: _Source, device: str, dtype: str) -> tuple[Any, list[str]]:
 def _instantiate(spec: HarnessSpec, config: Any, device: str, dtype: str) -> Any:
     import torch
 
-    auto = _auto_class(config)
-    target = getattr(torch, dtype)
     torch.manual_seed(spec.seed)
     try:
         with torch.device(device):
-            return auto.from_config(config, dtype=target)
+            return _auto_class(config).from_config(config, dtype=getattr(torch, dtype))
     except ValueError as error:
         if "Unrecognized configuration class" not in str(error):
             raise
@@ -194,15 +169,13 @@ def _instantiate(spec: HarnessSpec, config: Any, device: str, dtype: str) -> Any
         ) from error
 
 
+def _parameter_bytes(module: Any) -> int:
+    return sum(item.numel() * item.element_size() for item in module.parameters())
+
+
 def _facts(
-    spec: HarnessSpec,
-    module: Any,
-    source: _Source,
-    dtype: str,
-    layers_note: str | None,
-    whole: int | None,
+    spec: HarnessSpec, module: Any, source: _Source, dtype: str, note: str | None, whole: int | None
 ) -> ModelFacts:
-    parameters = list(module.parameters())
     layers = int(module.config.get_text_config(decoder=True).num_hidden_layers)
     return ModelFacts(
         name=spec.model,
@@ -210,12 +183,12 @@ def _facts(
         class_name=type(module).__name__,
         weights=spec.weights,
         text_only=source.text_only,
-        parameters=sum(item.numel() for item in parameters),
-        parameter_bytes=sum(item.numel() * item.element_size() for item in parameters),
+        parameters=sum(item.numel() for item in module.parameters()),
+        parameter_bytes=_parameter_bytes(module),
         config_digest=config_digest(module.config),
         dtype=dtype,
         layers=layers,
-        layers_note=layers_note,
+        layers_note=note,
         model_layers=whole or layers,
         patch=spec.patch,
     )
@@ -227,14 +200,10 @@ def _memory_error(spec: HarnessSpec, device: str, dtype: str) -> HarnessError:
 
     config = _read_config(spec).config
     shorten_layers(config, spec.layers)
-    skeleton = _instantiate(spec, config, "meta", dtype) if spec.weights == "random" else None
-    needed = (
-        f"{sum(p.numel() * p.element_size() for p in skeleton.parameters()) / 2**30:.1f} GiB for "
-        "its weights alone"
-        if skeleton is not None
-        else "more than is free"
-    )
-    total = ""
+    needed, total = "more than is free", ""
+    if spec.weights == "random":
+        weights = _parameter_bytes(_instantiate(spec, config, "meta", dtype))
+        needed = f"{weights / 2**30:.1f} GiB for its weights alone"
     if device == "cuda":
         free_bytes, total_bytes = torch.cuda.mem_get_info()
         total = f"; the GPU has {total_bytes / 2**30:.1f} GiB, {free_bytes / 2**30:.1f} GiB free"

@@ -15,12 +15,9 @@ from launchlens.harness.failures import first_line
 def load_patch(path: str) -> Callable[[Any], Any] | None:
     """Executes a patch file and returns what its ``patch(model)`` does, if it defines one.
 
-    Returns:
-        A function from the built model to the changed one; it raises a HarnessError where the
-        patch fails.
-
     Raises:
-        HarnessError: the file is missing or raises; the message holds its error's first line.
+        HarnessError: the file is missing or raises, or, on a call of what is returned, its
+            ``patch`` does; the message holds the error's first line.
     """
     file = Path(path)
     if not file.is_file():

@@ -63,11 +63,7 @@ def list_presets() -> tuple[Preset, ...]:
 def find_preset(name: str) -> Preset | None:
     """Finds a preset by its name, whatever the case or tuning suffix, or by its own hub id.
 
-    Args:
-        name: for example ``gemma-4-e4b``, ``gemma-4-E4B-it`` or ``google/gemma-4-E4B-it``.
-
-    Returns:
-        The preset, or None when no preset is meant.
+    For example ``gemma-4-e4b``, ``gemma-4-E4B-it`` or ``google/gemma-4-E4B-it``.
     """
     wanted = name.strip().lower()
     for preset in list_presets():
@@ -90,11 +86,9 @@ def near_presets(name: str) -> tuple[str, ...]:
 
 def unknown_model_error(name: str) -> HarnessError:
     """The error for a name that is neither a preset nor a model elsewhere; offers near names."""
-    near = near_presets(name)
-    if near:
+    hint = "`launchlens models` lists the presets; a hub id or a local folder works too."
+    if near := near_presets(name):
         hint = f"Did you mean {', '.join(near)}?"
-    else:
-        hint = "`launchlens models` lists the presets; a hub id or a local folder works too."
     return HarnessError(f"Model {name!r} is neither a preset nor a folder nor a hub id.", hint=hint)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import traceback
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,18 @@ from launchlens.harness.dispatch import Recorder, observe
 from launchlens.harness.equivalence import save_outputs
 from launchlens.harness.failures import describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, make_inputs
-from launchlens.harness.models import BuiltModel, build_model
+from launchlens.harness.models import build_model
 from launchlens.harness.requests import time_requests
-from launchlens.harness.session import VariantFailedError, open_session, out_of_memory_error
+from launchlens.harness.session import (
+    VariantFailedError,
+    failure_in,
+    open_session,
+    out_of_memory_error,
+)
 from launchlens.harness.steps import collect_outputs, time_steps, trace_steps
 from launchlens.harness.turn import take_turn
-from launchlens.harness.variants import Context, find_variant
+from launchlens.harness.variants import find_variant
+from launchlens.harness.variants.base import Context, forward_call
 from launchlens.protocol.facts import ChildError, VariantFailure
 from launchlens.protocol.measured import CompileCounts, SavedOutputs
 from launchlens.protocol.result import (
@@ -37,33 +44,22 @@ from launchlens.protocol.step import StepPhase
 
 
 def run_spec(spec: HarnessSpec) -> Result:
-    """Runs a spec.
-
-    Args:
-        spec: what to run.
-
-    Returns:
-        The result, also when the variant fails or nothing could be run.
-    """
+    """Runs a spec; there is a result also when the variant fails or nothing could be run."""
     result = make_result(spec)
     try:
         _fill(spec, result)
-    except HarnessError as error:
-        _note_error(result, error, message=error.message, hint=error.hint)
     except VariantFailedError as error:
         result.status, result.failure = "failed", error.failure
     except Exception as error:  # the parent must learn of a bug, with its trace
-        if is_out_of_memory(error):
-            clear = out_of_memory_error(spec, error)
-            _note_error(result, error, message=clear.message, hint=clear.hint)
-        else:
-            _note_error(result, error, message=f"{type(error).__name__}: {error}", bug=True)
+        result.status, result.error = "error", _describe_error(spec, error)
     return result
 
 
 def _fill(spec: HarnessSpec, result: Result) -> None:
     find_variant(spec.variant)  # Refuses an unknown one before the model is built.
-    torch = _import_torch()
+    _require_packages()
+    import torch
+
     torch.set_grad_enabled(mode=False)
     device = pick_device(spec.device)
     result.environment = read_environment(device)
@@ -82,7 +78,7 @@ def _fill(spec: HarnessSpec, result: Result) -> None:
             _run_attempt(spec, result, built.module, device)
         return
     with take_turn("measure", device, result.notes):
-        outputs = _run_measured(spec, result, built, device)
+        outputs = _run_measured(spec, result, built.module, device)
     # The first model and its graphs go before others are built.
     del built
     if isinstance(result, TimeResult) and spec.outputs_path is not None and outputs:
@@ -91,14 +87,14 @@ def _fill(spec: HarnessSpec, result: Result) -> None:
 
 
 def _run_measured(
-    spec: HarnessSpec, result: TimeResult | TraceResult, built: BuiltModel, device: str
+    spec: HarnessSpec, result: TimeResult | TraceResult, model: Any, device: str
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Modes time and trace; returns the outputs to save, if any are wanted."""
-    session = open_session(spec, built.module, device)
+    session = open_session(spec, model, device)
     if isinstance(result, TimeResult):
-        result.steps = time_steps(session, spec)
+        result.steps = time_steps(session)
     else:
-        result.steps = trace_steps(session, spec, built.module)
+        result.steps = trace_steps(session)
     result.captured = session.captured
     result.prepare_ns = session.prepare_ns
     result.pieces = {phase: p.pieces for phase, p in session.prepared.items() if p.pieces}
@@ -110,8 +106,7 @@ def _run_measured(
     if not isinstance(result, TimeResult):
         return {}
     outputs = collect_outputs(session, spec.dtype) if spec.outputs_path is not None else {}
-    if spec.concurrency:
-        result.requests = time_requests(spec, built.module, device, session)
+    result.requests = time_requests(session)
     return outputs
 
 
@@ -128,10 +123,8 @@ def _save_outputs(
         _release(device)
         try:
             arrays |= _outputs_in(spec, device, dtype)
-        except VariantFailedError as error:
-            failures[dtype] = error.failure
-        except HarnessError as error:
-            failures[dtype] = VariantFailure("HarnessError", str(error))
+        except (VariantFailedError, HarnessError) as error:
+            failures[dtype] = failure_in(error)
     save_outputs(Path(path), arrays)
     finite: dict[str, bool] = {}
     for name, array in arrays.items():
@@ -153,10 +146,7 @@ def _run_attempt(spec: HarnessSpec, result: AttemptResult, model: Any, device: s
             hint="Mode dispatch names the suspects without one.",
         )
     inputs = make_inputs(spec, model, device)
-
-    def forward() -> Any:
-        return model(**inputs.prefill).logits
-
+    forward = forward_call(model, inputs.prefill)
     context = Context(phase=PREFILL, device=device, reset=lambda: inputs.rewind(0))
     result.attempt, result.failure = run_attempts(
         model, forward, context, patched_sources=spec.patched_sources, keep_going=spec.keep_going
@@ -201,15 +191,15 @@ def _run_dispatch(spec: HarnessSpec, result: DispatchResult, device: str) -> Non
         result.events.extend(recorder.events)
 
 
-def _import_torch() -> Any:
-    try:
-        import torch
-    except ImportError as error:
-        raise HarnessError(
-            f"torch cannot be imported: {error}.",
-            hint="Install launchlens with its extra: pip install 'launchlens[profile]'.",
-        ) from error
-    return torch
+def _require_packages() -> None:
+    for name in ("torch", "transformers"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise HarnessError(
+                f"{name} cannot be imported: {error}.",
+                hint="Install launchlens with its extra: pip install 'launchlens[profile]'.",
+            ) from error
 
 
 def _release(device: str) -> None:
@@ -232,14 +222,11 @@ def _compile_counts() -> CompileCounts | None:
     return CompileCounts(int(graphs), sum(counters["graph_break"].values()))
 
 
-def _note_error(
-    result: Result,
-    error: BaseException,
-    *,
-    message: str,
-    hint: str | None = None,
-    bug: bool = False,
-) -> None:
-    trace = "".join(traceback.format_exception(error))[-20_000:] if bug else None
-    result.status = "error"
-    result.error = ChildError(type(error).__name__, message, hint, trace)
+def _describe_error(spec: HarnessSpec, error: Exception) -> ChildError:
+    kind, known = type(error).__name__, error
+    if not isinstance(error, HarnessError) and is_out_of_memory(error):
+        known = out_of_memory_error(spec, error)
+    if isinstance(known, HarnessError):
+        return ChildError(kind, known.message, known.hint)
+    trace = "".join(traceback.format_exception(error))[-20_000:]
+    return ChildError(kind, f"{kind}: {error}", None, trace)

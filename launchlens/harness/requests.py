@@ -4,64 +4,43 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.device import synchronize
-from launchlens.harness.session import Session, VariantFailedError, open_session
-from launchlens.protocol.facts import VariantFailure
+from launchlens.harness.session import Session, VariantFailedError, failure_in, open_session
 from launchlens.protocol.measured import RequestSamples, TimedRequests, UntimedRequests
-from launchlens.protocol.spec import MIN_REQUEST_REPETITIONS, HarnessSpec
+from launchlens.protocol.spec import MIN_REQUEST_REPETITIONS
 
 
-def time_requests(
-    spec: HarnessSpec, model: Any, device: str, session: Session
-) -> list[TimedRequests | UntimedRequests]:
-    """Times requests at each concurrency of the spec.
+def time_requests(session: Session) -> list[TimedRequests | UntimedRequests]:
+    """Times requests at each concurrency of the session's spec, or says why it cannot be done.
 
-    Args:
-        spec: isl, osl, the concurrencies, warmup and steps.
-        model: the built model.
-        device: cuda or cpu.
-        session: the spec's own session, reused where its batch is the concurrency.
-
-    Returns:
-        What was measured at each concurrency, or why the variant could not be prepared for that
-        batch.
+    The session itself is used where its batch is the concurrency, one like it elsewhere.
     """
+    return [_time_batch(session, concurrency) for concurrency in session.spec.concurrency]
+
+
+def _time_batch(session: Session, concurrency: int) -> TimedRequests | UntimedRequests:
+    spec = session.spec
     assert spec.osl is not None
-    results: list[TimedRequests | UntimedRequests] = []
-    for concurrency in spec.concurrency:
-        try:
-            own = (
-                session
-                if concurrency == spec.batch
-                else open_session(spec, model, device, batch=concurrency)
-            )
-        except VariantFailedError as error:
-            results.append(UntimedRequests(concurrency, spec.isl, spec.osl, error.failure))
-        except HarnessError as error:
-            failure = VariantFailure("HarnessError", str(error))
-            results.append(UntimedRequests(concurrency, spec.isl, spec.osl, failure))
-        else:
-            results.append(_time_batch(own, spec, spec.osl, concurrency))
-    return results
-
-
-def _time_batch(session: Session, spec: HarnessSpec, osl: int, concurrency: int) -> TimedRequests:
+    try:
+        if concurrency != spec.batch:
+            session = open_session(spec, session.model, session.device, batch=concurrency)
+    except (VariantFailedError, HarnessError) as error:
+        return UntimedRequests(concurrency, spec.isl, spec.osl, failure_in(error))
     for _ in range(spec.warmup):
         _run_request(session)
     repetitions = max(spec.steps, MIN_REQUEST_REPETITIONS)
     rows = [_run_request(session) for _ in range(repetitions)]
-    ttft_ns = [row[0] for row in rows]
-    latency_ns = [row[1][-1] for row in rows]
+    ttft_ns = [times[0] for times in rows]
+    latency_ns = [times[-1] for times in rows]
     # Mean over a request's decode steps, one value for each request.
-    itl_ns = [round((row[1][-1] - row[0]) / session.decode_steps) for row in rows if row[1][1:]]
+    itl_ns = [round((times[-1] - times[0]) / session.decode_steps) for times in rows if times[1:]]
     latency = round(statistics.median(latency_ns))
     return TimedRequests(
         concurrency=concurrency,
         isl=spec.isl,
-        osl=osl,
+        osl=spec.osl,
         repetitions=repetitions,
         captured=session.captured,
         samples=RequestSamples(tuple(ttft_ns), tuple(itl_ns), tuple(latency_ns)),
@@ -73,8 +52,8 @@ def _time_batch(session: Session, spec: HarnessSpec, osl: int, concurrency: int)
     )
 
 
-def _run_request(session: Session) -> tuple[int, list[int]]:
-    """One batch of requests: time to first token, and the time after each token, in ns.
+def _run_request(session: Session) -> list[int]:
+    """One batch of requests: the time at which each token was there, in ns.
 
     Each token is waited for, as a server that streams tokens does.
     """
@@ -92,4 +71,4 @@ def _run_request(session: Session) -> tuple[int, list[int]]:
         times.append(time.perf_counter_ns() - start_ns)
         if index < session.decode_steps:
             logits = session.run_decode(index)
-    return times[0], times
+    return times

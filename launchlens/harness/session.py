@@ -10,7 +10,8 @@ from launchlens.errors import HarnessError
 from launchlens.harness.device import reserved_bytes, synchronize
 from launchlens.harness.failures import describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, StepInputs, make_inputs
-from launchlens.harness.variants import Context, Prepared, Variant, find_variant, list_variants
+from launchlens.harness.variants import find_variant, list_variants
+from launchlens.harness.variants.base import Context, Prepared, Variant
 from launchlens.harness.variants.eager import Eager
 from launchlens.protocol.facts import VariantFailure
 from launchlens.protocol.spec import HarnessSpec
@@ -25,31 +26,39 @@ class VariantFailedError(Exception):
         self.failure = failure
 
 
+def failure_in(error: VariantFailedError | HarnessError) -> VariantFailure:
+    """What a result says of a variant that could not be prepared, or be tried."""
+    if isinstance(error, VariantFailedError):
+        return error.failure
+    return VariantFailure("HarnessError", str(error))
+
+
 @dataclass(slots=True)
 class Session:
-    """Prepared steps and how they came about.
+    """Prepared steps of a model and how they came about.
 
     Attributes:
-        variant: what was prepared.
         inputs: the static inputs all steps share.
-        device: cuda or cpu.
-        prepared: phase -> its step.
-        prepare_ns: phase -> wall time of warm-up, capture and compilation together.
-        captured: phase -> what became of it, for the report.
+        prepare_ns: wall time of warm-up, capture and compilation together.
+        captured: what became of each phase, for the report.
         graph_memory_bytes: growth of reserved GPU memory; None on a CPU or for eager.
         notes: sentences for the report.
         decode_failure: why the decode step was left eager, if it was.
+        pool: what the phases of a variant share.
     """
 
+    spec: HarnessSpec
+    model: Any
+    device: str
     variant: Variant
     inputs: StepInputs
-    device: str
     prepared: dict[StepPhase, Prepared] = field(default_factory=dict)
     prepare_ns: dict[StepPhase, int] = field(default_factory=dict)
     captured: dict[StepPhase, str] = field(default_factory=dict)
     graph_memory_bytes: int | None = None
     notes: list[str] = field(default_factory=list)
     decode_failure: VariantFailure | None = None
+    pool: dict[str, Any] = field(default_factory=dict)
 
     def run_prefill(self) -> Any:
         """Runs one prefill step on a rewound cache; returns its logits, not synchronized."""
@@ -79,14 +88,7 @@ def open_session(
 ) -> Session:
     """Makes inputs, checks that the model runs, and prepares the spec's variant.
 
-    Args:
-        spec: the variant and the shape.
-        model: the built model.
-        device: cuda or cpu.
-        batch: sequences in a step, in place of the spec's.
-
-    Returns:
-        The session, cache rewound, device idle.
+    ``batch`` overrides the spec's. The cache is rewound, the device idle.
 
     Raises:
         HarnessError: no such variant, a variant that needs a GPU without one, or a model
@@ -101,49 +103,42 @@ def open_session(
             hint=f"{' and '.join(without)} run on a CPU.",
         )
     inputs = make_inputs(spec, model, device, batch=batch)
-    _check_forward(spec, model, inputs, device)
-    session = Session(variant=variant, inputs=inputs, device=device, notes=list(inputs.notes))
+    session = Session(spec, model, device, variant, inputs, notes=list(inputs.notes))
+    _check_forward(session)
     before = reserved_bytes(device)
-    pool: dict[str, Any] = {}
-    _prepare(session, variant, model, PREFILL, pool, spec)
+    _prepare(session, variant, PREFILL)
     if inputs.decode is not None:
-        _prepare_decode(session, variant, model, pool, spec)
+        _prepare_decode(session)
     after = reserved_bytes(device)
     if before is not None and after is not None and variant.prepares is not False:
         session.graph_memory_bytes = max(0, after - before)
     return session
 
 
-def _check_forward(spec: HarnessSpec, model: Any, inputs: StepInputs, device: str) -> None:
+def _check_forward(session: Session) -> None:
     """One plain call of each phase: lazy initialization, and errors that no variant causes.
 
     The static cache allocates itself here; inside a capture or a trace it could not.
     """
+    inputs = session.inputs
     try:
-        model(**inputs.prefill)
+        session.model(**inputs.prefill)
         if inputs.decode is not None:
             inputs.rewind(inputs.isl)
-            model(**inputs.decode)
-        synchronize(device)
+            session.model(**inputs.decode)
+        synchronize(session.device)
     except Exception as error:
         if is_out_of_memory(error):
-            raise out_of_memory_error(spec, error) from error
+            raise out_of_memory_error(session.spec, error) from error
         failure = describe_failure(error)
         where = f" at {failure.source}" if failure.source else ""
         raise HarnessError(
-            f"The forward call of {spec.model} fails without any capture{where}: "
+            f"The forward call of {session.spec.model} fails without any capture{where}: "
             f"{failure.error_type}: {failure.error_line}"
         ) from error
 
 
-def _prepare(
-    session: Session,
-    variant: Variant,
-    model: Any,
-    phase: StepPhase,
-    pool: dict[str, Any],
-    spec: HarnessSpec,
-) -> None:
+def _prepare(session: Session, variant: Variant, phase: StepPhase) -> None:
     inputs = session.inputs
     arguments = inputs.prefill if phase == PREFILL else inputs.decode
     assert arguments is not None
@@ -152,14 +147,14 @@ def _prepare(
         inputs.rewind(inputs.start_of(phase))
 
     reset()
-    context = Context(phase=phase, device=session.device, reset=reset, pool=pool)
+    context = Context(phase=phase, device=session.device, reset=reset, pool=session.pool)
     start_ns = time.perf_counter_ns()
     try:
-        prepared = variant.prepare(model, arguments, context)
+        prepared = variant.prepare(session.model, arguments, context)
         synchronize(session.device)
     except Exception as error:
         if is_out_of_memory(error):
-            raise out_of_memory_error(spec, error) from error
+            raise out_of_memory_error(session.spec, error) from error
         raise VariantFailedError(describe_failure(error, phase=phase)) from error
     session.prepare_ns[phase] = time.perf_counter_ns() - start_ns
     session.prepared[phase] = prepared
@@ -167,21 +162,19 @@ def _prepare(
     inputs.rewind(0)
 
 
-def _prepare_decode(
-    session: Session, variant: Variant, model: Any, pool: dict[str, Any], spec: HarnessSpec
-) -> None:
+def _prepare_decode(session: Session) -> None:
     """Prepares the decode step; where that cannot be, it stays eager and the report says so."""
     reason = None
-    if variant.replays and not session.inputs.all_static:
+    if session.variant.replays and not session.inputs.all_static:
         reason = "the sliding-window cache counts its tokens in Python, which a replay does not run"
     else:
         try:
-            _prepare(session, variant, model, DECODE, pool, spec)
+            _prepare(session, session.variant, DECODE)
         except VariantFailedError as error:
             session.decode_failure = error.failure
             reason = error.failure.error_line
     if reason is not None:
-        _prepare(session, Eager(), model, DECODE, pool, spec)
+        _prepare(session, Eager(), DECODE)
         session.captured[DECODE] = f"left eager: {reason}"
         session.notes.append(f"The decode step was left eager: {reason}.")
 

@@ -15,15 +15,15 @@ from launchlens.harness.inputs import DECODE, PREFILL
 from launchlens.harness.ranges import StepRanges, module_ranges
 from launchlens.harness.session import Session
 from launchlens.protocol.measured import TimedSteps, TracedSteps
-from launchlens.protocol.spec import MIN_TIMED_STEPS, HarnessSpec
+from launchlens.protocol.spec import MIN_TIMED_STEPS
 from launchlens.protocol.step import StepPhase
 
 Step = tuple["StepPhase", "Callable[[], Any]"]
 
 
-def warm_up(session: Session, rounds: int) -> None:
-    """Runs rounds of steps that nothing measures."""
-    for _ in range(rounds):
+def warm_up(session: Session) -> None:
+    """Runs the spec's rounds of steps that nothing measures."""
+    for _ in range(session.spec.warmup):
         for _, step in iterate_round(session):
             step()
     synchronize(session.device)
@@ -45,19 +45,14 @@ def iterate_round(session: Session) -> Iterator[Step]:
         yield DECODE, lambda index=index: session.run_decode(index)  # type: ignore[misc]
 
 
-def time_steps(session: Session, spec: HarnessSpec) -> dict[StepPhase, TimedSteps]:
+def time_steps(session: Session) -> dict[StepPhase, TimedSteps]:
     """Times steps from their first Python instruction to the end of their GPU work.
 
-    Args:
-        session: the prepared variant.
-        spec: at least MIN_TIMED_STEPS rounds are run, more if it asks for more.
-
-    Returns:
-        By phase, all samples in order and their median.
+    At least MIN_TIMED_STEPS rounds are run, more if the spec asks for more.
     """
-    warm_up(session, spec.warmup)
+    warm_up(session)
     samples: dict[StepPhase, list[int]] = {}
-    for _ in range(max(spec.steps, MIN_TIMED_STEPS)):
+    for _ in range(max(session.spec.steps, MIN_TIMED_STEPS)):
         for phase, step in iterate_round(session):
             start_ns = time.perf_counter_ns()
             step()
@@ -69,26 +64,19 @@ def time_steps(session: Session, spec: HarnessSpec) -> dict[StepPhase, TimedStep
     }
 
 
-def trace_steps(session: Session, spec: HarnessSpec, model: Any) -> dict[StepPhase, TracedSteps]:
+def trace_steps(session: Session) -> dict[StepPhase, TracedSteps]:
     """Runs steps inside NVTX ranges, between the profiler's start and stop.
 
     The range ends with the step's last host call; the synchronization comes after it, so
     that it is no part of the step.
-
-    Args:
-        session: the prepared variant.
-        spec: rounds to run, and whether modules are marked.
-        model: the model whose modules are marked.
-
-    Returns:
-        By phase, how many ranges were written.
     """
-    warm_up(session, spec.warmup)
+    spec = session.spec
+    warm_up(session)
     ranges = StepRanges()
     counts: dict[StepPhase, int] = {}
     with ExitStack() as stack:
         if spec.modules and all(item.kind == "eager" for item in session.prepared.values()):
-            stack.enter_context(module_ranges(model))
+            stack.enter_context(module_ranges(session.model))
         elif spec.modules:
             session.notes.append(
                 "Modules are not marked: a replayed or compiled step does not run them."

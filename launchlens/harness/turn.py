@@ -20,14 +20,10 @@ _NOTABLE_WAIT_S = 1.0
 
 @contextlib.contextmanager
 def take_turn(kind: Literal["measure", "build"], device: str, notes: list[str]) -> Iterator[None]:
-    """Holds a turn: "measure" alone, "build" together with other builders.
+    """Holds a turn: "measure" alone, "build" together with other builders; none on a CPU.
 
-    Args:
-        kind: what is done.
-        device: on a CPU no turn is taken.
-        notes: gets a sentence when others had to be waited for.
-
-    Where the file cannot be opened (a full or read-only temporary folder) work goes on without.
+    ``notes`` gets a sentence when others had to be waited for. Where the file cannot be opened (a
+    full or read-only temporary folder) work goes on without.
     """
     lock = _open_lock() if device == "cuda" else None
     if lock is None:

@@ -12,19 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from launchlens.errors import HarnessError
-from launchlens.harness.variants.base import Context, Prepared, Variant
+from launchlens.harness.variants.base import Variant
 from launchlens.harness.variants.plugin import Plugin
-
-__all__ = [
-    "Context",
-    "Prepared",
-    "Variant",
-    "built_in",
-    "default_names",
-    "find_variant",
-    "list_variants",
-    "unknown_variant_hint",
-]
 
 
 @cache

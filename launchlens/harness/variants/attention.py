@@ -9,12 +9,7 @@ from launchlens.errors import HarnessError
 
 
 def use_attention(model: Any, name: str, function: Callable[..., Any]) -> None:
-    """Registers an attention function and makes a model use it, with SDPA's masks.
-
-    Args:
-        model: a transformers model that takes its attention from the AttentionInterface.
-        name: the name to register.
-        function: called as transformers calls its attention functions.
+    """Registers an attention function and makes a transformers model use it, with SDPA's masks.
 
     Raises:
         HarnessError: the model's attention cannot be exchanged.

@@ -50,6 +50,22 @@ class Prepared:
     pieces: dict[str, int] = field(default_factory=dict)
 
 
+def forward_call(model: Any, inputs: dict[str, Any]) -> Callable[[], Any]:
+    """A step as it is: the model on its inputs' buffers; returns the logits."""
+
+    def forward() -> Any:
+        return model(**inputs).logits
+
+    return forward
+
+
+def settle(step: Callable[[], Any], context: Context) -> None:
+    """Runs a step as often as compilation and capture ask for, the cache reset before each."""
+    for _ in range(CAPTURE_WARMUP_STEPS):
+        context.reset()
+        step()
+
+
 class Variant(ABC):
     """One way to run a step, and all that others need to know of it.
 
@@ -82,14 +98,11 @@ class Variant(ABC):
 
     @abstractmethod
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
-        """Prepares one phase's step.
+        """Prepares one phase's step; whatever it raises is reported as a failed variant.
 
         Args:
             model: the transformers model, in evaluation mode.
             inputs: its keyword arguments; the tensors stay at their addresses, and new
                 tokens are written into them before each step.
             context: the phase, and how to reset the cache.
-
-        Returns:
-            The prepared step. Whatever it raises is reported as a failed variant.
         """

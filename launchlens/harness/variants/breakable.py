@@ -8,8 +8,8 @@ from typing import Any
 
 from launchlens.errors import HarnessError
 from launchlens.harness.variants.attention import output_like, use_attention
-from launchlens.harness.variants.base import Context, Prepared, Variant
-from launchlens.harness.variants.cudagraph import warm_up
+from launchlens.harness.variants.base import Context, Prepared, Variant, forward_call
+from launchlens.harness.variants.cudagraph import capture
 
 ATTENTION = "launchlens_breakable"
 
@@ -35,20 +35,8 @@ class Breakable(Variant):
         from breakable_cuda_graphs import BreakableCUDAGraph, breakable_graph
 
         use_attention(model, ATTENTION, _attention_function())
-
-        def forward() -> Any:
-            return model(**inputs).logits
-
-        warm_up(forward, context)
-        context.reset()
         graph = BreakableCUDAGraph()
-        with breakable_graph(graph):
-            logits = forward()
-
-        def step() -> Any:
-            graph.replay()
-            return logits
-
+        step = capture(forward_call(model, inputs), context, graph, breakable_graph)
         segments = graph._segments  # the package counts them nowhere
         graphs = sum(isinstance(segment, torch.cuda.CUDAGraph) for segment in segments)
         return Prepared(step, "captured", {"graphs": graphs, "eager": len(segments) - graphs})

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Context, Prepared, Variant
+from launchlens.harness.variants.base import Context, Prepared, Variant, settle
 
 RECOMPILE_LIMIT = 64
 
 
 class Compiled(Variant):
-    """torch.compile of the forward call, for one shape.
-
-    Args:
-        name: as on the command line.
-        summary: what it is, in a few words.
-        order: place among the others.
-        backend: torch.compile's backend.
-        mode: torch.compile's mode, or None.
-        graphs: the backend replays CUDA graphs.
-    """
+    """torch.compile of the forward call, for one shape; ``graphs``: it replays CUDA graphs."""
 
     # Not one that replays: Dynamo guards on the cache's Python lengths and compiles again.
     compiles = True
@@ -58,9 +49,7 @@ class Compiled(Variant):
             return compiled(**inputs).logits
 
         # The first run compiles, the second records (with CUDA graphs), the third replays.
-        for _ in range(CAPTURE_WARMUP_STEPS):
-            context.reset()
-            step()
+        settle(step, context)
         if self.captures and _graph_skips() > skips:
             return Prepared(step, "compiled, CUDA graphs skipped by torch")
         return Prepared(step, "compiled")

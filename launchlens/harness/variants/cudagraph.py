@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Context, Prepared, Variant
+from launchlens.harness.variants.base import Context, Prepared, Variant, forward_call, settle
 
 
 class CudaGraph(Variant):
@@ -23,20 +23,25 @@ class CudaGraph(Variant):
         """Warms up and captures; see :class:`~launchlens.harness.variants.base.Variant`."""
         import torch
 
-        def forward() -> Any:
-            return model(**inputs).logits
-
-        warm_up(forward, context)
-        context.reset()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            logits = forward()
-
-        def step() -> Any:
-            graph.replay()
-            return logits
-
+        forward = forward_call(model, inputs)
+        step = capture(forward, context, torch.cuda.CUDAGraph(), torch.cuda.graph)
         return Prepared(step, "captured", {"graphs": 1, "eager": 0})
+
+
+def capture(
+    forward: Callable[[], Any], context: Context, graph: Any, capturing: Callable[[Any], Any]
+) -> Callable[[], Any]:
+    """Warms up and captures a step, inside ``capturing(graph)``; returns the graph's replay."""
+    warm_up(forward, context)
+    context.reset()
+    with capturing(graph):
+        logits = forward()
+
+    def step() -> Any:
+        graph.replay()
+        return logits
+
+    return step
 
 
 def warm_up(forward: Callable[[], Any], context: Context) -> None:
@@ -46,9 +51,7 @@ def warm_up(forward: Callable[[], Any], context: Context) -> None:
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        for _ in range(CAPTURE_WARMUP_STEPS):
-            context.reset()
-            forward()
+        settle(forward, context)
     torch.cuda.current_stream().wait_stream(stream)
     torch.cuda.synchronize()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from launchlens.harness.variants.base import Context, Prepared, Variant
+from launchlens.harness.variants.base import Context, Prepared, Variant, forward_call
 
 
 class Eager(Variant):
@@ -18,12 +18,7 @@ class Eager(Variant):
 
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
         """Prepares nothing; see :class:`~launchlens.harness.variants.base.Variant`."""
-        del context
-
-        def step() -> Any:
-            return model(**inputs).logits
-
-        return Prepared(step, "eager")
+        return Prepared(forward_call(model, inputs), "eager")
 
 
 VARIANTS = (Eager(),)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from launchlens.harness.variants.attention import output_like, use_attention
-from launchlens.harness.variants.base import CAPTURE_WARMUP_STEPS, Context, Prepared, Variant
+from launchlens.harness.variants.base import Context, Prepared, Variant, settle
 from launchlens.harness.variants.compiled import allow_recompilation
 
 ATTENTION = "launchlens_piecewise"
@@ -47,9 +47,7 @@ class Piecewise(Variant):
         def step() -> Any:
             return compiled(**inputs).logits
 
-        for _ in range(CAPTURE_WARMUP_STEPS):
-            context.reset()
-            step()
+        settle(step, context)
         return Prepared(step, "captured", {"graphs": backend.graphs, "eager": backend.eager})
 
 
@@ -106,13 +104,12 @@ def _partition(graph_module: Any) -> tuple[dict[Any, int], set[int]]:
     for node in graph_module.graph.nodes:
         if node.op in {"placeholder", "output"}:
             continue
-        if node.op == "call_function" and str(node.target) in _TARGETS:
-            number += 1
+        is_cut = node.op == "call_function" and str(node.target) in _TARGETS
+        number += is_cut
+        numbers[node] = number
+        if is_cut:
             cut.add(number)
-            numbers[node] = number
             number += 1
-        else:
-            numbers[node] = number
     return numbers, cut
 
 

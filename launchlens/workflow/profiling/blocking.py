@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from launchlens import capture
+from launchlens.blockers import find_blockers
 from launchlens.errors import HarnessError
 from launchlens.harness.variants.eager import Eager
-from launchlens.protocol.result import AnyResult, AttemptResult, DispatchResult, read_result
+from launchlens.protocol.result import AnyResult, AttemptResult, DispatchResult
 from launchlens.protocol.spec import Mode
 from launchlens.protocol.step import Attempt, BlockerMet, CopyEvent
 from launchlens.records.blocking import CaptureAttempt, CaptureBlocker
@@ -15,7 +16,9 @@ from launchlens.records.figures import Finding
 from launchlens.records.measured import shortened
 from launchlens.store import RunFolder
 from launchlens.workflow.load import Loaded
-from launchlens.workflow.profiling.plan import Plan, child_command, stem_of
+from launchlens.workflow.profiling.child import run_child
+from launchlens.workflow.profiling.gather import same_fields
+from launchlens.workflow.profiling.plan import Plan, stem_of
 from launchlens.workflow.profiling.progress import Progress
 
 MOST_PROCESSES = 12
@@ -78,8 +81,6 @@ def _tried(
 def _run(
     plan: Plan, run: RunFolder, kind: type[AnyResult], mode: Mode, patched: tuple[str, ...]
 ) -> AnyResult:
-    from launchlens.capture import describe_exit, last_line, run_plain
-
     stem = stem_of(f"{mode}{plan.suffix}.{len(patched)}")
     spec = replace(
         plan.spec,
@@ -92,16 +93,12 @@ def _run(
         patched_sources=patched,
         result_path=str(run.results / f"{stem}.json"),
     )
-    spec_file = run.results / f"{stem}.spec.json"
-    spec_file.write_text(spec.to_json(), "utf-8")
     log = run.logs / f"{stem}.log"
-    program = child_command(spec_file)
-    run.record_command(f"{mode}{plan.suffix}", program)
-    code = run_plain(program, log=log, timeout_s=plan.timeout_s)
-    result = read_result(Path(spec.result_path), kind)
+    result, code = run_child(spec, kind, run, f"{mode}{plan.suffix}", log, plan.timeout_s)
     if result is None or result.error is not None:
         error = result.error if result else None
-        said = error.message if error else last_line(log) or f"it ended with {describe_exit(code)}"
+        end = capture.last_line(log) or f"it ended with {capture.describe_exit(code)}"
+        said = error.message if error else end
         what = "the capture attempt" if mode == "attempt" else "listing the step's operators"
         which = " with the patch" if plan.suffix else ""
         raise HarnessError(
@@ -115,18 +112,7 @@ def attempt_record(attempt: Attempt) -> CaptureAttempt:
     """The attempt as reported."""
     return CaptureAttempt(
         captured=attempt.captured,
-        blockers=tuple(
-            CaptureBlocker(
-                order=b.order,
-                source=b.source,
-                error_type=b.error_type,
-                error_line=b.error_line,
-                bytes=b.bytes,
-                count=b.count,
-                hint=b.hint,
-            )
-            for b in attempt.blockers
-        ),
+        blockers=tuple(same_fields(CaptureBlocker, b) for b in attempt.blockers),
         patched_sources=attempt.patched_sources,
         stopped=attempt.stopped,
         complete=attempt.stop_code != "first-failure",
@@ -135,8 +121,6 @@ def attempt_record(attempt: Attempt) -> CaptureAttempt:
 
 def findings_with(loaded: Loaded, tried: Tried) -> tuple[Finding, ...]:
     """Findings of a trace with source lines from the attempt's operators, confirmed by it."""
-    from launchlens.blockers import find_blockers
-
     return find_blockers(
         loaded.trace, loaded.analysis.steps, dispatch_events=tried.events, attempt=tried.attempt
     )

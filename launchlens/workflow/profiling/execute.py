@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from launchlens import capture
 from launchlens.capture import Nsys
 from launchlens.errors import CaptureError, HarnessError, LaunchlensError, TraceError
 from launchlens.harness.variants.cudagraph import CudaGraph
@@ -17,9 +18,11 @@ from launchlens.protocol.spec import HarnessSpec
 from launchlens.records.measured import Failure, VariantFacts
 from launchlens.store import RunFolder
 from launchlens.workflow.load import Choices, load
+from launchlens.workflow.profiling.blocking import findings_with, try_capture
+from launchlens.workflow.profiling.child import child_command, run_child
 from launchlens.workflow.profiling.gather import equivalence_of, facts_of, failure_of, untraced_of
 from launchlens.workflow.profiling.outcome import Outcome, Status
-from launchlens.workflow.profiling.plan import Plan, child_command
+from launchlens.workflow.profiling.plan import Plan
 from launchlens.workflow.profiling.progress import Progress
 
 _HASH = 12  # characters of a commit in reports
@@ -150,8 +153,6 @@ class Execution:
         eager = next((o for o in outcomes if o.facts.variant == Eager.name and o.counts), None)
         if failed is None or eager is None or eager.counts is None:
             return
-        from launchlens.workflow.profiling.blocking import findings_with, try_capture
-
         self._progress.add(1)
         try:
             plan = replace(self._plan, spec=replace(self._plan.spec, keep_going=True))
@@ -166,20 +167,16 @@ class Execution:
         self, variant: str, spec: HarnessSpec, turn: int
     ) -> tuple[TimeResult | None, Failure | None]:
         """One process without a profiler: its answer if it left one, and what went wrong."""
-        from launchlens.capture import describe_exit, last_line, run_plain
-
         which = "untraced" if turn == 1 else f"untraced-{turn}"
         log = self._run.logs / f"{self._plan.stem(variant)}.{which}.log"
-        program = child_command(self._write_spec(spec))
-        self._run.record_command(f"{self._name(variant)}: {which}", program)
+        title = f"{self._name(variant)}: {which}"
         try:
-            code = run_plain(program, log=log, timeout_s=self._plan.timeout_s)
-            result = read_result(Path(spec.result_path), TimeResult)
+            result, code = run_child(spec, TimeResult, self._run, title, log, self._plan.timeout_s)
         except (CaptureError, HarnessError) as error:
             return None, _crash(error.message, error.hint, log)
         if result is None:
-            said = last_line(log) or "it printed nothing"
-            said = f"the process ended with {describe_exit(code)}: {said}"
+            said = capture.last_line(log) or "it printed nothing"
+            said = f"the process ended with {capture.describe_exit(code)}: {said}"
             return None, _crash(said, None, log)
         return result, failure_of(result, log)
 
@@ -189,17 +186,15 @@ class Execution:
         Returns:
             What the traced child found out.
         """
-        from launchlens.capture import Tracing, record
-
         spec = self._plan.trace_spec(variant, kind, self._run.results)
         output = self._run.traces / f"{outcome.stem}.{kind}"
         on_gpu = self._plan.device == "cuda"
         graphs: Any = kind if on_gpu else None
-        tracing = Tracing(on_gpu, graphs, self._plan.stacks, self._plan.nsys_args)
+        tracing = capture.Tracing(on_gpu, graphs, self._plan.stacks, self._plan.nsys_args)
         try:
-            recording = record(
+            recording = capture.record(
                 self._nsys,
-                child_command(self._write_spec(spec)),
+                child_command(spec),
                 tracing,
                 output=output,
                 log=self._run.logs / f"{outcome.stem}.{kind}.log",
@@ -240,11 +235,6 @@ class Execution:
             digest = {"config_digest": result.model.config_digest} if result.model else {}
             self._run.describe({**known, **digest})
         return replace(facts, **self._commit)
-
-    def _write_spec(self, spec: HarnessSpec) -> Path:
-        path = Path(spec.result_path).with_suffix(".spec.json")
-        path.write_text(spec.to_json(), "utf-8")
-        return path
 
 
 def take_turns(timed: Sequence[tuple[Execution, Outcome]], rounds: int) -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
+from typing import Any, TypeVar
 
+from launchlens.harness.equivalence import compare_outputs
 from launchlens.harness.variants import built_in
+from launchlens.metrics.statistics import pool_processes
 from launchlens.protocol.measured import TimedRequests, TimedSteps, UntimedRequests
 from launchlens.protocol.result import Result, TimeResult, TraceResult
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.protocol.step import StepPhase
+from launchlens.records.blocking import CaptureBlocker
 from launchlens.records.measured import Equivalence, Failure, RequestFigures, Untraced, VariantFacts
+
+_Record = TypeVar("_Record", RequestFigures, CaptureBlocker)
 
 
 def facts_of(
@@ -85,33 +92,22 @@ def untraced_of(*processes: Mapping[StepPhase, TimedSteps]) -> tuple[Untraced, .
     for steps in processes:
         for phase, timed in steps.items():
             samples.setdefault(phase, []).append(timed.samples_ns)
-    return tuple(_untraced(phase, by_process) for phase, by_process in samples.items())
-
-
-def _untraced(phase: StepPhase, by_process: Sequence[Sequence[int]]) -> Untraced:
-    from launchlens.metrics.statistics import pool_processes
-
-    wall, medians = pool_processes(by_process)
-    return Untraced(phase, wall, tuple(ns for steps in by_process for ns in steps), medians)
+    pooled = {phase: pool_processes(by_process) for phase, by_process in samples.items()}
+    return tuple(
+        Untraced(phase, wall, tuple(chain(*samples[phase])), medians)
+        for phase, (wall, medians) in pooled.items()
+    )
 
 
 def requests_of(result: TimeResult) -> tuple[RequestFigures, ...]:
     """Request-level figures, one for each concurrency that could be run."""
-    return tuple(
-        RequestFigures(
-            isl=r.isl,
-            osl=r.osl,
-            concurrency=r.concurrency,
-            ttft_ns=r.ttft_ns,
-            itl_ns=r.itl_ns,
-            latency_ns=r.latency_ns,
-            requests_per_s=r.requests_per_s,
-            tokens_per_s=r.tokens_per_s,
-            repetitions=r.repetitions,
-        )
-        for r in result.requests
-        if isinstance(r, TimedRequests)
-    )
+    timed = (r for r in result.requests if isinstance(r, TimedRequests))
+    return tuple(same_fields(RequestFigures, r) for r in timed)
+
+
+def same_fields(kind: type[_Record], source: Any) -> _Record:
+    """What a record of launchlens keeps of one of the protocol's: the fields of the same names."""
+    return kind(**{field.name: getattr(source, field.name) for field in fields(kind)})
 
 
 def failure_of(result: Result, log: Path | None = None) -> Failure | None:
@@ -135,8 +131,6 @@ def equivalence_of(
     baseline: Path, candidate: Path, beside: str | None = None
 ) -> tuple[Equivalence, ...]:
     """A variant's saved outputs beside those of the variant ``beside``, by dtype and phase."""
-    from launchlens.harness.equivalence import compare_outputs
-
     if not baseline.exists() or not candidate.exists():
         return ()
     differences = compare_outputs(baseline, candidate)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from launchlens import capture
 from launchlens.errors import HarnessError, UsageError
 from launchlens.harness.presets import find_preset, unknown_model_error
 from launchlens.harness.variants import built_in, default_names, unknown_variant_hint
 from launchlens.protocol.spec import MIN_TIMED_STEPS, Device, HarnessSpec
 
-_OF_A_CHILD = {
-    "result_path",
-    "variant",
-    "mode",
-    "outputs_path",
-    "graph_trace",
-    "keep_going",
-    "patched_sources",
-}
+# Of spec and plan, what is no part of what was asked for.
+_OF_A_CHILD = {"result_path", "variant", "mode", "outputs_path", "keep_going", "patched_sources"}
+_OF_THE_PLAN = {"spec", "command", "suffix"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +53,13 @@ class Plan:
 
         Only the first turn's child saves outputs and times requests.
         """
-        stem = self.stem(variant)
-        if turn > 1:
-            first = self.time_spec(variant, results)
-            return replace(
-                first,
-                result_path=str(results / f"{stem}.time-{turn}.json"),
-                outputs_path=None,
-                equivalence_dtypes=(),
-                concurrency=(),
-            )
-        return replace(
-            self.spec,
-            variant=variant,
-            mode="time",
-            device=self.device,
-            result_path=str(results / f"{stem}.time.json"),
-            outputs_path=str(results / f"{stem}.outputs.npz"),
-        )
+        spec = replace(self.spec, variant=variant, mode="time", device=self.device)
+        path = results / self.stem(variant)
+        if turn == 1:
+            outputs = f"{path}.outputs.npz"
+            return replace(spec, result_path=f"{path}.time.json", outputs_path=outputs)
+        path_again = f"{path}.time-{turn}.json"
+        return replace(spec, result_path=path_again, equivalence_dtypes=(), concurrency=())
 
     def trace_spec(self, variant: str, kind: str, results: Path) -> HarnessSpec:
         """Spec of the child that runs under nsys."""
@@ -108,16 +91,8 @@ class Plan:
     def arguments(self) -> dict[str, Any]:
         """What was asked for, by name, for the run's record."""
         shared = {k: v for k, v in asdict(self.spec).items() if k not in _OF_A_CHILD}
-        return shared | {
-            "variants": list(self.variants),
-            "trace_steps": self.trace_steps,
-            "graph_trace": self.graph_trace,
-            "device": self.device,
-            "nsys_args": list(self.nsys_args),
-            "stacks": self.stacks,
-            "timeout_s": self.timeout_s,
-            "rounds": self.rounds,
-        }
+        own = {k: v for k, v in asdict(self).items() if k not in _OF_THE_PLAN}
+        return shared | own | {k: list(v) for k, v in own.items() if isinstance(v, tuple)}
 
     @property
     def children(self) -> int:
@@ -138,19 +113,9 @@ def make_plan(
     rounds: int = 1,
     command: str | None = None,
 ) -> Plan:
-    """Check what the user asked for before anything heavy starts.
+    """Check what the user asked for before anything heavy starts, and see to its `Plan`.
 
-    Args:
-        spec: shared by all children.
-        variants: names in order; none takes the default for the device.
-        trace_steps: steps in each trace.
-        graph_trace: "node", "graph" or "both".
-        device: "auto", "cuda" or "cpu", see `choose_device`.
-        nsys_args: passed on to nsys profile.
-        stacks: record call stacks of synchronizing calls.
-        timeout_s: limit for each child.
-        rounds: processes in which each variant is timed.
-        command: how a reader can repeat the run.
+    No variants takes the default for the device; of ``device`` see `choose_device`.
 
     Raises:
         UsageError: an unknown variant; too few steps.
@@ -182,9 +147,7 @@ def choose_device(wanted: str) -> Device:
     """
     if wanted == "cpu":
         return "cpu"
-    from launchlens.capture import gpu_facts
-
-    if not gpu_facts():
+    if not capture.gpu_facts():
         raise HarnessError(
             "no NVIDIA GPU answers here (NVML).",
             hint="Run it on a machine with one, or try the pipeline without device figures: "
@@ -218,8 +181,3 @@ def check_patch(patch: str | Path | None) -> None:
 def stem_of(variant: str) -> str:
     """A variant's name as part of a file name."""
     return "".join(c if c.isalnum() or c in "-_" else "_" for c in variant)
-
-
-def child_command(spec_file: Path) -> list[str]:
-    """The command that runs one spec."""
-    return [sys.executable, "-m", "launchlens.harness", str(spec_file)]

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from launchlens import capture
+from launchlens.blockers.events import find_in_events
+from launchlens.comparison.processes import judge_untraced
 from launchlens.errors import HarnessError, LaunchlensError
 from launchlens.harness.variants.cudagraph import CudaGraph
 from launchlens.harness.variants.eager import Eager
 from launchlens.records.blocking import BlockerReport, PatchEffect
-from launchlens.records.figures import Finding
+from launchlens.records.figures import Finding, TraceInfo
+from launchlens.serialize import to_json
 from launchlens.store import RunFolder
-from launchlens.workflow.profiling.blocking import attempt_record, findings_with, try_capture
+from launchlens.workflow.profiling.blocking import Tried, attempt_record, findings_with, try_capture
 from launchlens.workflow.profiling.execute import Execution, take_turns
 from launchlens.workflow.profiling.gather import equivalence_of
 from launchlens.workflow.profiling.outcome import Outcome
 from launchlens.workflow.profiling.plan import Plan
 from launchlens.workflow.profiling.progress import Progress
+from launchlens.workflow.profiling.run import describe_environment, new_run
 from launchlens.workflow.sides import model_label
 
 _PATCHED = "-patched"
+_NOT_CAPTURED = (
+    "without a GPU nothing was captured and no copy was traced: these are operators of one step "
+    "that would copy or wait."
+)
 _SCHEMA: Literal["launchlens.blockers/1"] = "launchlens.blockers/1"
 
 
@@ -36,34 +44,20 @@ def probe_model(
 ) -> BlockerReport:
     """Findings with source lines, a real capture attempt, and with ``patch`` the same again.
 
-    Args:
-        plan: what to run; its first variant alone.
-        patch: a source change.
-        nsys: as ``--nsys`` names it.
-        runs: folder of runs, as ``--runs`` names it.
-        tell: called with the findings of the unpatched step if the patched one cannot be run.
+    ``tell`` is called with the findings of the unpatched step if the patched one cannot be run;
+    ``nsys`` and ``runs`` are as the options name them.
 
     Raises:
         CaptureError: nsys is missing or recorded nothing.
         HarnessError: the model cannot be built or run.
     """
-    from launchlens.capture import find_nsys
-    from launchlens.serialize import to_json
-    from launchlens.store import create_run, runs_root
-    from launchlens.workflow.profiling.run import describe_environment, telling_where
-
-    found = find_nsys(nsys)
+    found = capture.find_nsys(nsys)
     environment = describe_environment(found)
     progress = Progress(_stages(plan, patch))
     arguments = {"command": "blockers"} | plan.arguments()
     if patch is not None:
         arguments["patch"] = str(patch.absolute())
-    with (
-        create_run(
-            runs_root(runs), model=plan.spec.model, arguments=arguments, environment=environment
-        ) as run,
-        telling_where(run),
-    ):
+    with new_run(runs, plan.spec.model, arguments, environment, progress) as run:
         before = Execution(plan, run, found, progress, environment)
         report, eager = _probe(plan, run, before, progress, timed=patch is not None)
         if patch is not None:
@@ -94,7 +88,6 @@ def probe_model(
                 report, patched=patched, effect=_effect(patch, report, patched, outcomes, run)
             )
         (run.folder / "blockers.json").write_text(to_json(report), "utf-8")
-    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
     return report
 
 
@@ -112,17 +105,9 @@ def _probe(
     Without a GPU there is nothing to trace and to capture: the step's operators are listed.
     """
     if plan.device == "cpu":
-        from launchlens.blockers.events import find_in_events
-
         tried = try_capture(plan, run, progress)
-        note = (
-            "without a GPU nothing was captured and no copy was traced: these are operators of "
-            "one step that would copy or wait."
-        )
         found = find_in_events(tried.events)
-        notes = tuple(dict.fromkeys((*tried.notes, note)))
-        label = model_label(plan.spec.model, tried.shortened) + plan.suffix
-        return BlockerReport(_SCHEMA, label, ("prefill",), 1, None, found, notes=notes), None
+        return _report(plan, tried, ("prefill",), 1, None, found, (_NOT_CAPTURED,)), None
     outcome = execution.run_variant(Eager.name) if timed else execution.trace_variant(Eager.name)
     if outcome.counts is None:
         failure = outcome.facts.failure
@@ -134,15 +119,24 @@ def _probe(
     tried = try_capture(plan, run, progress)
     analysis = outcome.counts.analysis
     phases = tuple(dict.fromkeys(s.phase for s in analysis.steps))
-    found = findings_with(outcome.counts, tried)
-    notes = tuple(dict.fromkeys((*tried.notes, *analysis.trace.warnings, *analysis.notes)))
-    attempt = None if tried.attempt is None else attempt_record(tried.attempt)
-    label = model_label(plan.spec.model, tried.shortened) + plan.suffix
+    found, notes = findings_with(outcome.counts, tried), analysis.trace.warnings + analysis.notes
     steps = len(analysis.steps)
-    report = BlockerReport(
-        _SCHEMA, label, phases, steps, analysis.trace, found, attempt=attempt, notes=notes
-    )
-    return report, outcome
+    return _report(plan, tried, phases, steps, analysis.trace, found, notes), outcome
+
+
+def _report(
+    plan: Plan,
+    tried: Tried,
+    phases: tuple[str, ...],
+    steps: int,
+    trace: TraceInfo | None,
+    found: tuple[Finding, ...],
+    notes: tuple[str, ...],
+) -> BlockerReport:
+    label = model_label(plan.spec.model, tried.shortened) + plan.suffix
+    attempt = None if tried.attempt is None else attempt_record(tried.attempt)
+    said = tuple(dict.fromkeys(tried.notes + notes))
+    return BlockerReport(_SCHEMA, label, phases, steps, trace, found, attempt=attempt, notes=said)
 
 
 def _effect(
@@ -152,8 +146,6 @@ def _effect(
     outcomes: dict[str, Outcome],
     run: RunFolder,
 ) -> PatchEffect:
-    from launchlens.comparison.processes import judge_untraced
-
     timed = {name: o.facts.untraced[0] for name, o in outcomes.items() if o.facts.untraced}
     counts = outcomes["eager"].counts if "eager" in outcomes else None
     busy = counts.analysis.summary[0].metrics["busy_ns"].median if counts else None

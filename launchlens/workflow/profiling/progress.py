@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
 
@@ -19,26 +19,20 @@ class Progress:
         self._done = 0
         self._begun = time.monotonic()
 
-    @contextlib.contextmanager
+    @contextmanager
     def stage(self, title: str) -> Iterator[None]:
         """One stage; says how long it took when it ends, also when it ends badly."""
         self._done += 1
         begun = time.monotonic()
         label = f"[{self._done}/{self._total}] {title}"
-        outcome = "failed"
+        live = self._console.status(label) if self._console.is_terminal else nullcontext()
+        ended = "stopped after "
         try:
-            if self._console.is_terminal:
-                with self._console.status(label):
-                    yield
-            else:
+            with live:
                 yield
-            outcome = "done"
+            ended = ""
         finally:
-            seconds = time.monotonic() - begun
-            if outcome == "done":
-                self.say(f"{label}: {seconds:.1f} s")
-            else:
-                self.say(f"{label}: stopped after {seconds:.1f} s")
+            self.say(f"{label}: {ended}{time.monotonic() - begun:.1f} s")
 
     def skip(self, stages: int) -> None:
         """Stages that will not run after all."""
@@ -53,8 +47,7 @@ class Progress:
         if self._console.is_terminal:
             self._console.print(line)
         else:
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
+            print(line, file=sys.stderr, flush=True)
 
     @property
     def seconds(self) -> float:

@@ -8,13 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from launchlens import capture
 from launchlens.capture import Nsys
 from launchlens.errors import HarnessError
 from launchlens.records.comparison import Comparison
-from launchlens.store import RunFolder
+from launchlens.render import write
+from launchlens.report.comparison import comparison_document
+from launchlens.store import RunFolder, create_run, runs_root
+from launchlens.workflow.comparisons import compare_sides
+from launchlens.workflow.profiling.execute import Execution
 from launchlens.workflow.profiling.outcome import Outcome
 from launchlens.workflow.profiling.plan import Plan
-from launchlens.workflow.sides import LoadedSide
+from launchlens.workflow.profiling.progress import Progress
+from launchlens.workflow.sides import LoadedSide, with_blockers
 
 
 def run_profile(
@@ -27,39 +33,19 @@ def run_profile(
 ) -> Comparison:
     """Run all variants into a run folder, and compare them; one alone has figures only.
 
-    Args:
-        plan: what to run.
-        nsys: as ``--nsys`` names it; None searches.
-        runs: folder of runs, as ``--runs`` names it.
-        tell: called with the comparison and its sides, also if it holds untraced times alone.
-        blockers: whether to look for capture blockers too.
+    ``tell`` is called with the comparison and its sides, also if it holds untraced times alone;
+    ``nsys`` and ``runs`` are as the options name them.
 
     Raises:
         CaptureError: no nsys.
         HarnessError: no variant could be traced; untraced times of several are told before.
         StoreError: the run's folder cannot be written.
     """
-    from launchlens.capture import find_nsys
-    from launchlens.render import write
-    from launchlens.report.comparison import comparison_document
-    from launchlens.store import create_run, runs_root
-    from launchlens.workflow.comparisons import compare_sides
-    from launchlens.workflow.profiling.execute import Execution
-    from launchlens.workflow.profiling.progress import Progress
-    from launchlens.workflow.sides import with_blockers
-
-    found = find_nsys(nsys)
+    found = capture.find_nsys(nsys)
     environment = describe_environment(found)
     progress = Progress(plan.children)
-    with (
-        create_run(
-            runs_root(runs),
-            model=plan.spec.model,
-            arguments={"command": "profile"} | plan.arguments(),
-            environment=environment,
-        ) as run,
-        telling_where(run),
-    ):
+    arguments = {"command": "profile"} | plan.arguments()
+    with new_run(runs, plan.spec.model, arguments, environment, progress) as run:
         outcomes = Execution(plan, run, found, progress, environment).run_variants()
         untraced = _nothing_traced(outcomes)
         if untraced and sum(bool(o.facts.untraced) for o in outcomes) < _COMPARABLE:
@@ -74,28 +60,34 @@ def run_profile(
         tell(comparison, sides)
         if untraced:
             raise untraced
-    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
     return comparison
 
 
 @contextlib.contextmanager
-def telling_where(run: RunFolder) -> Iterator[None]:
-    """When the user interrupts, say what becomes of the run."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        sys.stderr.write(f"interrupted: run {run.id} in {run.folder} is incomplete\n")
-        raise
+def new_run(
+    runs: Path | None,
+    model: str,
+    arguments: dict[str, Any],
+    environment: dict[str, Any],
+    progress: Progress,
+) -> Iterator[RunFolder]:
+    """A run's folder; says at the end where it is, or when interrupted that it is incomplete."""
+    root = runs_root(runs)
+    with create_run(root, model=model, arguments=arguments, environment=environment) as run:
+        try:
+            yield run
+        except KeyboardInterrupt:
+            sys.stderr.write(f"interrupted: run {run.id} in {run.folder} is incomplete\n")
+            raise
+    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
 
 
 def describe_environment(nsys: Nsys) -> dict[str, Any]:
     """What is known before anything runs, for the run's row and for reports."""
-    from launchlens.capture import git_state, gpu_facts
-
     environment: dict[str, Any] = {"nsys": nsys.version_text}
-    if gpus := gpu_facts():
+    if gpus := capture.gpu_facts():
         environment |= {"gpu": gpus[0].name, "driver": gpus[0].driver}
-    state = git_state(Path.cwd())
+    state = capture.git_state(Path.cwd())
     if state is not None and state.commit is not None:
         environment |= {"git_commit": state.commit, "git_dirty": state.dirty}
     return environment
