@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from launchlens.comparison.sides import timing_group
 from launchlens.records.comparison import SideInput
@@ -37,6 +38,21 @@ def figure_of(
         if timed is not None:
             return timed, "graph trace"
     return group.metrics.get(metric.name), "trace"
+
+
+def side_figures(side: SideInput) -> tuple[Group, ...]:
+    """The groups of a side's trace with what no trace alone knows of them as their metrics."""
+    return tuple(
+        replace(
+            group,
+            metrics={
+                name: stat
+                for name, compute in SIDE_FIGURES.items()
+                if (stat := compute(side, group, group.phase)) is not None
+            },
+        )
+        for group in (side.analysis.summary if side.analysis else ())
+    )
 
 
 def _timed(side: SideInput, group: Group, name: str) -> Stat | None:

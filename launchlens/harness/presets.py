@@ -11,14 +11,6 @@ from typing import Any
 
 from launchlens.errors import HarnessError
 
-# What checkpoints hold beside the text decoder (gemma-3-1b's is all text).
-_OTHER_PARTS = {
-    "gemma-3n-E2B": "vision and audio parts",
-    "gemma-3n-E4B": "vision and audio parts",
-    "gemma-4-E2B": "vision and audio parts",
-    "gemma-4-E4B": "vision and audio parts",
-    "gemma-3-4b": "vision part",
-}
 _SUFFIXES = ("-it", "-instruct", "-chat", "-base", "-pt")
 
 
@@ -32,6 +24,7 @@ class Preset:
         text_params_billion: parameters of the text decoder, in billions.
         config_class: the transformers configuration class.
         config: its values.
+        left_out: what the checkpoint holds beside the text decoder; empty where that is all.
     """
 
     name: str
@@ -39,6 +32,7 @@ class Preset:
     text_params_billion: float
     config_class: str
     config: dict[str, Any]
+    left_out: str = ""
 
     @property
     def layers(self) -> int:
@@ -48,8 +42,9 @@ class Preset:
     @property
     def note(self) -> str:
         """What of the published model this is, in a sentence."""
-        if others := _OTHER_PARTS.get(self.name):
-            return f"Preset {self.name}: the language model of {self.hub_id}, without its {others}."
+        if self.left_out:
+            model = f"the language model of {self.hub_id}"
+            return f"Preset {self.name}: {model}, without its {self.left_out}."
         return f"Preset {self.name}: the architecture of {self.hub_id}."
 
 

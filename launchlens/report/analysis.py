@@ -117,8 +117,8 @@ def _figures(group: Group, title: str, index: int) -> Section:
 
 
 def _metric_row(metric: Metric, stat: Stat) -> Row:
-    says = metric.always or stat.median
-    shown: Prominence = "page" if not says else "more" if metric.shown == "detail" else "main"
+    leads = (metric.always or stat.median) and metric.shown != "detail"
+    shown: Prominence = "main" if leads else "more"
     if stat.median is None:
         return Row((metric.title, _value(metric, stat, None), "", "", "", ""), None, shown)
     figures: list[Cell] = [

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from launchlens.errors import LaunchlensError, StoreError
-from launchlens.records.figures import Analysis, Finding
+from launchlens.records.figures import Analysis, Finding, Group
 from launchlens.records.measured import VariantFacts
 from launchlens.records.stored import RunStatus, VariantStatus
 from launchlens.store import rows
@@ -157,8 +157,24 @@ class RunFolder:
                 rows.step_row(self.id, variant, kind, row, step)
                 for row, step in enumerate(analysis.steps)
             )
-            db.table("figures").insert_all(rows.figure_rows(key, kind, analysis))
+            db.table("figures").insert_all(rows.figure_rows(key, kind, analysis.summary))
         self._save()
+
+    def save_side_figures(self, variant: str, groups: Sequence[Group]) -> None:
+        """Saves figures that rest on a trace and on untraced times; again replaces them.
+
+        ``groups`` are those of the trace, with these figures alone (`comparison.side_figures`).
+        """
+        self._require(variant)
+        key = rows.variant_id(self.id, variant)
+        with open_database(self.root) as db, writing(db):
+            figures = db.table("figures")
+            figures.delete_where("variant_id = ? AND trace_kind = ?", [key, rows.BOTH])
+            figures.insert_all(
+                row
+                for row in rows.figure_rows(key, rows.BOTH, groups)
+                if row["metric"] != rows.UNTRACED_METRIC
+            )
 
     def save_findings(self, variant: str, findings: Sequence[Finding]) -> None:
         """Keeps what stands in the way of a variant's capture; saving it again replaces that.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from launchlens.catalogue import gap_causes
-from launchlens.records.figures import Analysis, Stat, Step, TraceInfo
+from launchlens.records.figures import Group, Stat, Step, TraceInfo
 from launchlens.records.measured import VariantFacts
 from launchlens.store.columns import gap_column, record_columns
 
@@ -20,6 +20,7 @@ _RUN_FACTS = ("id", "created", "finished", "status", "reason", "model")
 _TRACE_FACTS = ("sha256", "nsys_version", "export_schema", "gpu", "driver", "graph_tracing")
 UNTRACED = "untraced"
 UNTRACED_METRIC = "untraced_ns"
+BOTH = "traced and untraced"
 
 Row = dict[str, Any]
 
@@ -101,10 +102,10 @@ def step_row(run_id: str, variant: str, kind: str, row: int, step: Step) -> Row:
     }
 
 
-def figure_rows(key: str, kind: str, analysis: Analysis) -> Iterator[Row]:
+def figure_rows(key: str, kind: str, groups: Iterable[Group]) -> Iterator[Row]:
     """Rows of ``figures``; ``rank`` numbers the (process, device) groups of a phase."""
     ranks: dict[str, int] = {}
-    for group in analysis.summary:
+    for group in groups:
         rank = ranks.get(group.phase, 0)
         ranks[group.phase] = rank + 1
         for metric, stat in group.metrics.items():

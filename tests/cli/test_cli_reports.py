@@ -401,3 +401,17 @@ def test_the_users_file_is_untouched(tmp_path):
     assert launchlens("diff", path, path)[0] == 0
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_verbose_shows_every_metric_also_what_is_zero_or_unknown():
+    wide = {"COLUMNS": "200"}
+    brief, out = (launchlens("analyze", MISSING, *v, env=wide)[1] for v in ((), ("-v",)))
+    for title, median in (
+        ("captured calls", "0"),
+        ("graph launches without work in the trace", "1"),
+        ("alloc calls", "0"),
+        ("idle, unlinked", "unknown"),
+        ("projected range", "unknown"),
+    ):
+        assert re.search(rf"^{title} +{median}", out, re.M), title
+    assert "alloc calls" not in brief

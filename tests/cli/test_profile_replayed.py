@@ -104,3 +104,13 @@ def test_two_rounds_are_pooled_by_their_medians(cli, machine, tmp_path):
     # Two processes of 29.3 and 23.3 ms tell nothing of how low the time may be: idle neither.
     rows = {row["metric"]: row["cells"] for row in comparison["phases"][0]["rows"]}
     assert rows["untraced_ns"][0]["ci_low"] == rows["idle_corrected"][0]["ci_low"] == 0
+
+
+@pytest.mark.parametrize("metric", ["idle_corrected", "inflation"])
+def test_trends_follow_what_rests_on_trace_and_untraced_times(cli, machine, tmp_path, metric):
+    shown = json.loads(ask(cli, tmp_path, "--rounds", "2", "--format", "json")[1])
+    (row,) = [row for row in shown["phases"][0]["rows"] if row["metric"] == metric]
+    told = cli("runs", "trend", metric, "--runs", tmp_path, "--format", "json")[1]
+    series = {one["variant"]: one for one in json.loads(told)["series"]}
+    assert [series[v]["points"][0]["value"] for v in LAUNCHES] == [c["value"] for c in row["cells"]]
+    assert {one["source"] for one in series.values()} == {"traced and untraced"}

@@ -10,6 +10,7 @@ from typing import Any
 
 from launchlens import capture
 from launchlens.capture import Nsys
+from launchlens.comparison import side_figures
 from launchlens.errors import HarnessError
 from launchlens.records.comparison import Comparison
 from launchlens.render import write
@@ -52,6 +53,8 @@ def run_profile(
             raise untraced
         title = plan.spec.model.rstrip("/").rpartition("/")[2]
         sides = [outcome.side(title) for outcome in outcomes]
+        for outcome, side in zip(outcomes, sides, strict=True):
+            run.save_side_figures(outcome.variant, side_figures(side.input))
         if blockers:
             sides = [side if side.input.findings else with_blockers(side) for side in sides]
         comparison = compare_sides(sides, title=title, blockers=blockers)
