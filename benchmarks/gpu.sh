@@ -63,6 +63,16 @@ run_part() {
       profile_of record-qwen3 900 --model qwen3-0.6b --rounds 2 $(variants eager cudagraph breakable \
         piecewise compile compile-cudagraph compile-cudagraphs-backend)
       answers record-qwen3 qwen3_all ;;
+    record-gemma4)
+      profile_of record-gemma4 400 --model gemma-4-E4B-it --rounds 3
+      answers record-gemma4 gemma4 ;;
+    record-gemma4-requests)
+      profile_of record-gemma4-requests 450 --model gemma-4-E4B-it --osl 5 --concurrency 1,4 \
+        --graph-trace node --trace-steps 4 $(variants eager cudagraph breakable piecewise)
+      answers record-gemma4-requests gemma4_requests ;;
+    record-gemma3n-fixed)
+      profile_of record-gemma3n-fixed 390 --model gemma-3n-E4B-it --patch $examples/gemma3n_both.py
+      answers record-gemma3n-fixed gemma3n_fixed ;;
     record-gemma3n)
       timed record-gemma3n 580 "$python" -m launchlens blockers --model gemma-3n-E4B-it --rounds 3 \
         --patch $examples/gemma3n_both.py
