@@ -10,9 +10,8 @@ from launchlens.errors import HarnessError
 from launchlens.harness.device import reserved_bytes, synchronize
 from launchlens.harness.failures import describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, StepInputs, make_inputs
-from launchlens.harness.variants import find_variant, list_variants
+from launchlens.harness.variants import as_it_is, find_variant, list_variants
 from launchlens.harness.variants.base import Context, Prepared, Variant
-from launchlens.harness.variants.eager import Eager
 from launchlens.protocol.facts import VariantFailure
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.protocol.step import StepPhase
@@ -174,7 +173,7 @@ def _prepare_decode(session: Session) -> None:
             session.decode_failure = error.failure
             reason = error.failure.error_line
     if reason is not None:
-        _prepare(session, Eager(), DECODE)
+        _prepare(session, as_it_is(), DECODE)
         session.captured[DECODE] = f"left eager: {reason}"
         session.notes.append(f"The decode step was left eager: {reason}.")
 

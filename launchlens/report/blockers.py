@@ -130,12 +130,12 @@ def _gone(finding: Finding) -> str:
 
 def _untraced_lines(effect: PatchEffect) -> Iterator[str]:
     """Untraced steps: by how much they are shorter, and whether that can be told."""
-    base = effect.untraced_ns.get("eager")
+    judged = effect.untraced_verdicts
+    base = next((effect.untraced_ns[n] for n in effect.untraced_ns if n not in judged), None)
     for name, ns in effect.untraced_ns.items():
         said = []
-        if base and name != "eager":
-            judged = effect.untraced_verdicts.get(name, "unknown")
-            told = "" if judged in ("better", "worse") else f", {verdict(judged)}"
+        if base and name in judged:
+            told = "" if judged[name] in ("better", "worse") else f", {verdict(judged[name])}"
             said.append(f"{base / ns:.2f}×{told}")
         if processes := effect.untraced_processes_ns.get(name):
             span = f"{format_ns(min(processes))} to {format_ns(max(processes))}"

@@ -102,6 +102,7 @@ def blockers(
 
         report = report_blockers(trace, Choices(phase.value, step, skip, whole, nsys))
     else:
+        from launchlens.harness.variants import as_it_is
         from launchlens.protocol.spec import HarnessSpec
         from launchlens.workflow.profiling.plan import check_patch, make_plan
 
@@ -121,7 +122,7 @@ def blockers(
         )
         plan = make_plan(
             spec,
-            variants=("eager",),
+            variants=(as_it_is().name,),
             trace_steps=4,
             graph_trace="node",
             device=device.value,

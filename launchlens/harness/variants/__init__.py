@@ -36,6 +36,18 @@ def built_in(name: str | None) -> Variant | None:
     return next((variant for variant in list_variants() if variant.name == name), None)
 
 
+@cache
+def as_it_is() -> Variant:
+    """The variant that runs a step as it is."""
+    return next(variant for variant in list_variants() if variant.as_it_is)
+
+
+@cache
+def one_graph() -> Variant:
+    """The variant whose step is one CUDA graph."""
+    return next(variant for variant in list_variants() if variant.one_graph)
+
+
 def unknown_variant_hint() -> str:
     """What can be asked for instead of a variant that does not exist."""
     names = ", ".join(variant.name for variant in list_variants())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.protocol.step import StepPhase
+    from launchlens.protocol.step import StepPhase  # whose pydantic is slow to import
 
 # torch's advice for capture: a few runs on a side stream, so that lazy initialization,
 # autotuning and the allocator have settled.
@@ -91,6 +90,10 @@ class Variant(ABC):
     """It makes no sense on a CPU."""
     compiles: bool = False
     """torch.compile may be at work."""
+    as_it_is: bool = False
+    """It runs the step as it is: the one to find blockers in, and to leave a phase to."""
+    one_graph: bool = False
+    """Its step is one CUDA graph: if it fails, a capture attempt finds out why."""
     replays: bool = False
     """Python does not run in a step, so a decode step needs a cache whose lengths are all on the
     device.

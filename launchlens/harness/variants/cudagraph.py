@@ -16,6 +16,7 @@ class CudaGraph(Variant):
     order = 10
     default = True
     captures = True
+    one_graph = True
     needs_gpu = True
     replays = True
 

@@ -14,6 +14,7 @@ class Eager(Variant):
     summary = "the plain forward call"
     order = 0
     default = True
+    as_it_is = True
     prepares = False
 
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from launchlens import capture
 from launchlens.blockers import find_blockers
 from launchlens.errors import HarnessError
-from launchlens.harness.variants.eager import Eager
+from launchlens.harness.variants import as_it_is
 from launchlens.protocol.result import AnyResult, AttemptResult, DispatchResult
 from launchlens.protocol.spec import Mode
 from launchlens.protocol.step import Attempt, BlockerMet, CopyEvent
@@ -85,7 +85,7 @@ def _run(
     spec = replace(
         plan.spec,
         mode=mode,
-        variant=Eager.name,
+        variant=as_it_is().name,
         device=plan.device,
         osl=None,
         concurrency=(),

@@ -11,8 +11,7 @@ from typing import Any
 from launchlens import capture
 from launchlens.capture import Nsys
 from launchlens.errors import CaptureError, HarnessError, LaunchlensError, TraceError
-from launchlens.harness.variants.cudagraph import CudaGraph
-from launchlens.harness.variants.eager import Eager
+from launchlens.harness.variants import as_it_is, one_graph
 from launchlens.protocol.result import TimeResult, TraceResult, read_result
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.records.measured import Failure, VariantFacts
@@ -94,9 +93,8 @@ class Execution:
     def _note_untraced(self, outcome: Outcome, kind: str, error: LaunchlensError) -> None:
         """A variant that ran but could not be traced keeps what is known of it."""
         log = self._run.logs / f"{outcome.stem}.{kind}.log"
-        failure = Failure(
-            type(error).__name__, error.message, None, error.hint, str(log), during="trace"
-        )
+        kind_of, hint = type(error).__name__, error.hint
+        failure = Failure(kind_of, error.message, None, hint, str(log), during="trace")
         outcome.status, outcome.facts = "error", replace(outcome.facts, failure=failure)
         self._progress.say(f"{outcome.variant} {failure.words}: {error}")
 
@@ -131,9 +129,8 @@ class Execution:
 
     def trace_variant(self, variant: str) -> Outcome:
         """One variant under nsys alone, where untraced times are not wanted."""
-        outcome = Outcome(
-            self._name(variant), "ok", VariantFacts(variant=variant), self._plan.stem(variant)
-        )
+        name, stem = self._name(variant), self._plan.stem(variant)
+        outcome = Outcome(name, "ok", VariantFacts(variant=variant), stem)
         kind = self._plan.trace_kinds(variant)[0]
         with self._progress.stage(f"{outcome.variant}: nsys, {_describe_kind(kind)}"):
             result = self._trace(outcome, variant, kind)
@@ -146,12 +143,9 @@ class Execution:
 
     def _explain_failure(self, outcomes: list[Outcome]) -> None:
         """A step that could not be captured as one graph: find out why, from the eager trace."""
-        failed = next(
-            (o for o in outcomes if o.status == "failed" and o.facts.variant == CudaGraph.name),
-            None,
-        )
-        eager = next((o for o in outcomes if o.facts.variant == Eager.name and o.counts), None)
-        if failed is None or eager is None or eager.counts is None:
+        by_name = {outcome.facts.variant: outcome for outcome in outcomes}
+        failed, plain = by_name.get(one_graph().name), by_name.get(as_it_is().name)
+        if failed is None or failed.status != "failed" or plain is None or plain.counts is None:
             return
         self._progress.add(1)
         try:
@@ -160,7 +154,7 @@ class Execution:
         except LaunchlensError as error:
             self._progress.say(f"Its blockers could not be looked for: {error}")
             return
-        failed.findings = findings_with(eager.counts, attempt)
+        failed.findings = findings_with(plain.counts, attempt)
         self._run.save_findings(failed.variant, failed.findings)
 
     def _run_untraced(
@@ -181,11 +175,7 @@ class Execution:
         return result, failure_of(result, log)
 
     def _trace(self, outcome: Outcome, variant: str, kind: str) -> TraceResult | None:
-        """Record, export and read one trace; what cannot be traced leaves the variant untraced.
-
-        Returns:
-            What the traced child found out.
-        """
+        """Record, export and read one trace; returns what the traced child found out."""
         spec = self._plan.trace_spec(variant, kind, self._run.results)
         output = self._run.traces / f"{outcome.stem}.{kind}"
         on_gpu = self._plan.device == "cuda"

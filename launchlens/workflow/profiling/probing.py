@@ -12,8 +12,7 @@ from launchlens import capture
 from launchlens.blockers.events import find_in_events
 from launchlens.comparison.processes import judge_untraced
 from launchlens.errors import HarnessError, LaunchlensError
-from launchlens.harness.variants.cudagraph import CudaGraph
-from launchlens.harness.variants.eager import Eager
+from launchlens.harness.variants import as_it_is, one_graph
 from launchlens.records.blocking import BlockerReport, PatchEffect
 from launchlens.records.figures import Finding, TraceInfo
 from launchlens.serialize import to_json
@@ -70,15 +69,13 @@ def probe_model(
             except LaunchlensError as error:  # what was found without it is kept
                 tell(replace(report, notes=(*report.notes, f"With {patch.name}: {error}")))
                 raise
-            outcomes = {
-                name: outcome
-                for name, outcome in (("eager", eager), ("eager, patched", eager_patched))
-                if outcome is not None
-            }
+            plain = as_it_is().name
+            both = (plain, eager), (f"{plain}, patched", eager_patched)
+            outcomes = {name: outcome for name, outcome in both if outcome is not None}
             if patched.attempt is not None and patched.attempt.as_it_stands:
-                captured = after.time_variant(CudaGraph.name)
+                captured = after.time_variant(one_graph().name)
                 after.save(captured)
-                outcomes["cudagraph, patched"] = captured
+                outcomes[f"{one_graph().name}, patched"] = captured
             else:
                 progress.skip(plan.rounds)
             take_turns(
@@ -108,7 +105,8 @@ def _probe(
         tried = try_capture(plan, run, progress)
         found = find_in_events(tried.events)
         return _report(plan, tried, ("prefill",), 1, None, found, (_NOT_CAPTURED,)), None
-    outcome = execution.run_variant(Eager.name) if timed else execution.trace_variant(Eager.name)
+    plain = as_it_is().name
+    outcome = execution.run_variant(plain) if timed else execution.trace_variant(plain)
     if outcome.counts is None:
         failure = outcome.facts.failure
         said = f"{failure.words}: {failure.error_line}" if failure else "left no trace."
@@ -147,21 +145,22 @@ def _effect(
     run: RunFolder,
 ) -> PatchEffect:
     timed = {name: o.facts.untraced[0] for name, o in outcomes.items() if o.facts.untraced}
-    counts = outcomes["eager"].counts if "eager" in outcomes else None
+    plain = as_it_is().name
+    counts = outcomes[plain].counts if plain in outcomes else None
     busy = counts.analysis.summary[0].metrics["busy_ns"].median if counts else None
     untraced = {
         name: int(u.wall_ns.median) for name, u in timed.items() if u.wall_ns.median is not None
     }
     verdicts = {
-        name: judge_untraced(timed["eager"], u, busy)
+        name: judge_untraced(timed[plain], u, busy)
         for name, u in timed.items()
-        if name != "eager" and "eager" in timed
+        if name != plain and plain in timed
     }
-    baseline = run.results / "eager.outputs.npz"
+    baseline = run.results / f"{plain}.outputs.npz"
     equivalence = {
         name: equivalence_of(baseline, run.results / f"{outcome.stem}.outputs.npz")
         for name, outcome in outcomes.items()
-        if name != "eager"
+        if name != plain
     }
     processes = {name: u.processes_ns for name, u in timed.items() if u.processes_ns}
     gone = find_gone(before.findings, after.findings)
