@@ -117,10 +117,6 @@ def make_result(spec: HarnessSpec) -> Result:
 def write_result(path: Path, result: Result) -> None:
     """Writes a result so that a reader sees all of it or nothing.
 
-    Args:
-        path: the result file; its folder must exist.
-        result: what the child answers.
-
     Raises:
         HarnessError: the folder cannot be written.
     """
@@ -135,10 +131,6 @@ def write_result(path: Path, result: Result) -> None:
 
 def read_result(path: Path, kind: type[AnyResult]) -> AnyResult | None:
     """A child's result; None where it wrote none (it was killed, or crashed).
-
-    Args:
-        path: the result file.
-        kind: the result of the mode that was asked for.
 
     Raises:
         HarnessError: the file is no such result; the message names the key.

@@ -101,10 +101,7 @@ class HarnessSpec:
 
     @classmethod
     def from_json(cls, text: str) -> HarnessSpec:
-        """Reads a spec, refusing unknown, missing or wrongly typed keys.
-
-        Args:
-            text: one JSON object.
+        """Reads a spec, one JSON object, refusing unknown, missing or wrongly typed keys.
 
         Raises:
             HarnessError: the text is no such object; the message names the key.

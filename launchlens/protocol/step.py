@@ -19,7 +19,19 @@ broke the CUDA context, and only a new process can go on.
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
-class CopyEvent:
+class _AtLine:
+    source: str | None
+    """The model's own line, "file.py:12": the innermost frame outside torch."""
+    path: str | None
+    """The file's full path."""
+    line: int | None
+    """The line."""
+    function: str | None
+    """The function."""
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class CopyEvent(_AtLine):
     """One operator that copies between host and device, or makes the host wait."""
 
     op: str
@@ -36,14 +48,6 @@ class CopyEvent:
     """Whether the host side is page-locked; None where nothing is copied."""
     non_blocking: bool
     """Whether the caller asked for an asynchronous copy."""
-    source: str | None
-    """The model's own line, "file.py:12": the innermost frame outside torch."""
-    path: str | None
-    """The file's full path."""
-    line: int | None
-    """The line."""
-    function: str | None
-    """The function."""
     module: str | None
     """Qualified name of the innermost module on the stack."""
     stack: tuple[str, ...]
@@ -53,19 +57,11 @@ class CopyEvent:
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
-class BlockerMet:
+class BlockerMet(_AtLine):
     """A line at which a capture failed, and what the eager step does there."""
 
     order: int
     """The n-th failure, from 1."""
-    source: str | None
-    """The model's own line, "file.py:12"."""
-    path: str | None
-    """The file's full path."""
-    line: int | None
-    """The line."""
-    function: str | None
-    """The function."""
     kind: CopyKind | None
     """What the first operator at that line does; None where none is known."""
     op: str | None

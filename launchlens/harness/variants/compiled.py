@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from launchlens.harness.variants.base import Context, Prepared, Variant, settle
@@ -9,28 +10,21 @@ from launchlens.harness.variants.base import Context, Prepared, Variant, settle
 RECOMPILE_LIMIT = 64
 
 
+@dataclass
 class Compiled(Variant):
     """torch.compile of the forward call, for one shape; ``graphs``: it replays CUDA graphs."""
 
-    # Not one that replays: Dynamo guards on the cache's Python lengths and compiles again.
-    compiles = True
+    name: str
+    summary: str
+    order: int
+    backend: str = "inductor"
+    mode: str | None = None
+    graphs: bool = False
 
-    def __init__(
-        self,
-        name: str,
-        summary: str,
-        order: int,
-        *,
-        backend: str = "inductor",
-        mode: str | None = None,
-        graphs: bool = False,
-    ) -> None:
-        self.name = name
-        self.summary = summary
-        self.order = order
-        self.captures = self.needs_gpu = graphs
-        self._backend = backend
-        self._mode = mode
+    def __post_init__(self) -> None:
+        # Not one that replays: Dynamo guards on the cache's Python lengths and compiles again.
+        self.compiles = True
+        self.captures = self.needs_gpu = self.graphs
 
     def prepare(self, model: Any, inputs: dict[str, Any], context: Context) -> Prepared:
         """Compiles by running; see :class:`~launchlens.harness.variants.base.Variant`."""
@@ -38,9 +32,8 @@ class Compiled(Variant):
 
         allow_recompilation()
         skips = _graph_skips()
-        compiled = torch.compile(
-            model.forward, backend=self._backend, mode=self._mode, dynamic=False
-        )
+        how = {"backend": self.backend, "mode": self.mode}
+        compiled = torch.compile(model.forward, **how, dynamic=False)
         begin = torch.compiler.cudagraph_mark_step_begin if self.captures else None
 
         def step() -> Any:
@@ -71,20 +64,10 @@ def _graph_skips() -> int:
     return int(counters["inductor"]["cudagraph_skips"])
 
 
+_REDUCED = "torch.compile, reduce-overhead"
+_BACKEND = "compile-cudagraphs-backend"
 VARIANTS = (
     Compiled("compile", "torch.compile", 40),
-    Compiled(
-        "compile-cudagraph",
-        "torch.compile, reduce-overhead",
-        50,
-        mode="reduce-overhead",
-        graphs=True,
-    ),
-    Compiled(
-        "compile-cudagraphs-backend",
-        "torch.compile, backend cudagraphs",
-        60,
-        backend="cudagraphs",
-        graphs=True,
-    ),
+    Compiled("compile-cudagraph", _REDUCED, 50, mode="reduce-overhead", graphs=True),
+    Compiled(_BACKEND, "torch.compile, backend cudagraphs", 60, backend="cudagraphs", graphs=True),
 )
