@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import get_type_hints
 
 from launchlens.records.figures import Gaps, Step
 from launchlens.records.measured import RequestFigures, SideFigures, VariantFacts
@@ -68,11 +68,6 @@ def _entries(record: type, owner: Owner) -> Iterator[Metric]:
         if record is Step and name == GAPS:
             for cause in _entries(Gaps, owner):
                 yield replace(cause, name=f"{GAPS}.{cause.name}")
-        elif entry := _metric_of(hint):
-            yield replace(entry, name=name, owner=owner)
-
-
-def _metric_of(hint: Any) -> Metric | None:
-    if get_origin(hint) is not Annotated:
-        return None
-    return next((extra for extra in get_args(hint)[1:] if isinstance(extra, Metric)), None)
+        else:
+            entries = (e for e in getattr(hint, "__metadata__", ()) if isinstance(e, Metric))
+            yield from (replace(entry, name=name, owner=owner) for entry in entries)

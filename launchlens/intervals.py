@@ -5,12 +5,22 @@ All functions take and return int64 arrays of nanoseconds; none loops over rows 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 Int = npt.NDArray[np.int64]
+
+_BATCH = 400_000
+
+
+def batches(sizes: Int) -> Iterator[tuple[int, int]]:
+    """Ranges ``(first, last)`` of neighbours that hold about `_BATCH` together, to bound memory."""
+    batch = np.cumsum(sizes) // _BATCH
+    return pairwise([0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), batch.size])
 
 
 def merge_intervals(start_ns: Int, end_ns: Int, *, is_sorted: bool = False) -> tuple[Int, Int]:
@@ -19,13 +29,7 @@ def merge_intervals(start_ns: Int, end_ns: Int, *, is_sorted: bool = False) -> t
     Empty intervals (``end <= start``) are dropped. Touching pieces are joined, so what lies
     between two pieces is never empty.
 
-    Args:
-        start_ns: starts, shape (n,).
-        end_ns: ends, shape (n,).
-        is_sorted: the caller vouches that ``start_ns`` ascends.
-
-    Returns:
-        Starts and ends of the pieces, each shape (m,), m <= n.
+    With ``is_sorted`` the caller vouches that ``start_ns`` ascends.
     """
     keep = end_ns > start_ns
     if not keep.all():

@@ -11,7 +11,7 @@ import sys
 from dataclasses import is_dataclass, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 from launchlens.errors import LaunchlensError, UsageError
 
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from launchlens.records.comparison import Cell, Comparison
-    from launchlens.records.figures import Analysis, Group
+    from launchlens.records.figures import Group
     from launchlens.records.measured import VariantFacts
-    from launchlens.records.metric import Bound
-
-Record = TypeVar("Record")
 
 KINDS = {
     "analysis": "figures.Analysis",
@@ -48,9 +45,7 @@ def to_json(record: Any) -> str:
 def from_json(text: str, *, named: str) -> Any:
     """A record of any of the kinds back from its JSON, also one that an older version wrote.
 
-    Args:
-        text: the JSON.
-        named: what errors call it.
+    Errors call it ``named``.
 
     Raises:
         LaunchlensError: not JSON, or not a report of a version launchlens knows.
@@ -84,12 +79,12 @@ def read(shape: Any, text: str | bytes) -> Any:
     from pydantic import ValidationError
 
     try:
-        return upgrade(adapter(shape).validate_json(text))
+        return _upgrade(adapter(shape).validate_json(text))
     except ValidationError as error:
         missing = [e["loc"] for e in error.errors(include_url=False) if e["type"] == "missing"]
         if not missing:
             raise
-    return upgrade(adapter(shape).validate_python(_with_unknown(json.loads(text), missing)))
+    return _upgrade(adapter(shape).validate_python(_with_unknown(json.loads(text), missing)))
 
 
 def schema(kind: str) -> dict[str, Any]:
@@ -139,19 +134,22 @@ def _layout(kind: str) -> str:
 # --- what older versions wrote ---
 
 
-def upgrade(record: Record) -> Record:
+def _upgrade(record: Any) -> Any:
     """A record that may come from an older version, with what it said in words said in fields."""
+    from launchlens.records.blocking import SEARCHED
     from launchlens.records.comparison import Comparison
     from launchlens.records.figures import Analysis
     from launchlens.records.measured import VariantFacts
 
     if isinstance(record, VariantFacts):
-        return cast("Record", _upgrade_facts(record))
-    if isinstance(record, Analysis):
-        return cast("Record", _upgrade_analysis(record))
+        return _upgrade_facts(record)
+    if not isinstance(record, (Analysis, Comparison)):
+        return record
+    searched = record.blockers_searched or SEARCHED in record.notes
     if isinstance(record, Comparison):
-        return cast("Record", _upgrade_comparison(record))
-    return record
+        return replace(_upgrade_comparison(record), blockers_searched=searched)
+    summary = tuple(_with_bounds(group) for group in record.summary)
+    return replace(record, summary=summary, blockers_searched=searched)
 
 
 def _upgrade_facts(facts: VariantFacts) -> VariantFacts:
@@ -174,16 +172,6 @@ def _with_unknown(document: Any, missing: Iterable[tuple[int | str, ...]]) -> An
     return document
 
 
-def _upgrade_analysis(analysis: Analysis) -> Analysis:
-    from launchlens.records.blocking import SEARCHED
-
-    return replace(
-        analysis,
-        summary=tuple(_with_bounds(group) for group in analysis.summary),
-        blockers_searched=analysis.blockers_searched or SEARCHED in analysis.notes,
-    )
-
-
 def _with_bounds(group: Group) -> Group:
     from launchlens.catalogue import bound_under
 
@@ -196,34 +184,17 @@ def _with_bounds(group: Group) -> Group:
 
 
 def _upgrade_comparison(comparison: Comparison) -> Comparison:
-    from launchlens.records.blocking import SEARCHED
-
-    phases = [
-        replace(
-            phase,
-            rows=tuple(
-                replace(row, cells=tuple(_upgrade_cell(cell) for cell in row.cells))
-                for row in phase.rows
-            ),
-        )
-        for phase in comparison.phases
-    ]
-    baseline, *candidates = (
-        replace(side, facts=_upgrade_facts(side.facts)) for side in comparison.sides
-    )
-    return replace(
-        comparison,
-        baseline=baseline,
-        candidates=tuple(candidates),
-        phases=tuple(phases),
-        blockers_searched=comparison.blockers_searched or SEARCHED in comparison.notes,
-    )
+    phases = []
+    for phase in comparison.phases:
+        rows = [replace(r, cells=tuple(map(_upgrade_cell, r.cells))) for r in phase.rows]
+        phases.append(replace(phase, rows=tuple(rows)))
+    first, *others = (replace(s, facts=_upgrade_facts(s.facts)) for s in comparison.sides)
+    return replace(comparison, baseline=first, candidates=tuple(others), phases=tuple(phases))
 
 
 def _upgrade_cell(cell: Cell) -> Cell:
     from launchlens.records.measured import FAILED
 
     if cell.note in ("lower bound", "upper bound"):
-        bound: Bound = "lower" if cell.note == "lower bound" else "upper"
-        return replace(cell, bound=bound, note=None)
+        return replace(cell, bound="lower" if cell.note == "lower bound" else "upper", note=None)
     return replace(cell, failed=cell.failed or cell.note in FAILED.values())

@@ -68,10 +68,8 @@ def _count_twins_once(
     """Calls nested in a call of the same kind on the same thread no longer count.
 
     nsys usually records the outer call only, so the common case is settled by one comparison
-    of neighbours: nothing nested at all.
-
-    Returns:
-        The kinds, and rows of the inner and the outer call of each such pair.
+    of neighbours: nothing nested at all. Returns the kinds, and rows of the inner and the outer
+    call of each such pair.
     """
     twins = []
     kinds = {_FAMILY.get(k, k) for k in there - {CallKind.OTHER}}

@@ -42,13 +42,9 @@ class Slices:
 
 
 def calls_of(api: ApiTable, thread: IntColumn, start_ns: IntColumn, end_ns: IntColumn) -> Slices:
-    """The API calls of each step: those on its thread that start within its range.
+    """The API calls of each step, by its thread and range; all shapes (steps,).
 
-    Args:
-        api: the trace's calls.
-        thread: index of each step's thread, shape (steps,).
-        start_ns: its range's start, shape (steps,).
-        end_ns: its range's end, which belongs to it, shape (steps,).
+    A call that starts at the very end of the range belongs to it.
     """
     low, high = np.zeros(thread.size, np.int64), np.zeros(thread.size, np.int64)
     for t in np.unique(thread).tolist():

@@ -15,10 +15,9 @@ from launchlens.records.metric import Metric
 
 def metric_row(metric: Metric, stats: Sequence[tuple[Stat | None, str]], groups: Groups) -> Row:
     """One metric over all sides, with changes against the first and their verdicts."""
-    threshold = {
-        "count": SMALLEST_COUNT,
-        "fraction": SMALLEST_IDLE,
-    }.get(metric.unit, SMALLEST_RELATIVE)
+    threshold = {"count": SMALLEST_COUNT, "fraction": SMALLEST_IDLE}.get(
+        metric.unit, SMALLEST_RELATIVE
+    )
     base = stats[0][0]
     cells = [
         _cell(metric, base, stat, source, threshold, is_base=i == 0)

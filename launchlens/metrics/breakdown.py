@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
 from launchlens.calls import base_name
 from launchlens.calls.ownership import Slices
+from launchlens.intervals import batches
 from launchlens.metrics.idle import GapKind, GapTable
 from launchlens.metrics.measure import Measured
 from launchlens.metrics.statistics import grouped_medians
-from launchlens.records.columns import IdColumn, IntColumn, OpKind, SmallColumn, Trace
+from launchlens.records.columns import BoolColumn, IdColumn, IntColumn, OpKind, SmallColumn, Trace
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
 
 GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
 """Classes of gap length: below 2, 2-5, 5-10, 10-50, 50-500 µs, longer."""
 
-_CHUNK = 400_000
-OP_NAMES = {
-    OpKind.MEMCPY: "[memcpy]",
-    OpKind.MEMSET: "[memset]",
-    OpKind.GRAPH: "[CUDA graph]",
-}
+OP_NAMES = {OpKind.MEMCPY: "[memcpy]", OpKind.MEMSET: "[memset]", OpKind.GRAPH: "[CUDA graph]"}
 
 
 def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[KernelRow, ...]:
@@ -39,13 +34,11 @@ def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[Ker
     kernels = sum(measured.steps[row].kernels or 0 for row in rows.tolist())
     count, total, median = grouped_medians(chunks(), kernels, len(trace.strings))
     whole = int(total.sum()) or 1  # kernels of no duration have no share
-    order = np.lexsort((np.arange(count.size), -count, -total))
     return tuple(
         KernelRow(
             trace.strings[i], int(count[i]), int(total[i]), int(median[i]), float(total[i] / whole)
         )
-        for i in order.tolist()
-        if count[i]
+        for i in _ranked(count, total)
     )
 
 
@@ -61,41 +54,30 @@ def api_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[ApiRow
 
     calls = int(slices.count.sum())
     count, total, median = grouped_medians(chunks(), calls, max(len(bases), 1))
-    order = np.lexsort((np.arange(count.size), -count, -total))
     return tuple(
         ApiRow(bases[i], int(count[i]), int(total[i]), int(median[i]))
-        for i in order.tolist()
-        if count[i]
+        for i in _ranked(count, total)
     )
 
 
-def gap_histogram(
-    gaps: GapTable, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[GapBin, ...]:
+def _ranked(count: IntColumn, total: IntColumn) -> list[int]:
+    """Codes that occur: the largest total first, then the most frequent."""
+    order = np.lexsort((np.arange(count.size), -count, -total))
+    return [i for i in order.tolist() if count[i]]
+
+
+def gap_histogram(gaps: GapTable, chosen: BoolColumn) -> tuple[GapBin, ...]:
     """Count and time of the chosen gaps by length (`GAP_EDGES_NS`)."""
     length = gaps.length_ns[chosen]
-    edges = np.array(GAP_EDGES_NS)
-    code = np.searchsorted(edges, length, side="right")
-    count = np.bincount(code, minlength=edges.size + 1)
-    total = np.bincount(code, length, edges.size + 1).astype(np.int64)
-    bounds = [0, *GAP_EDGES_NS]
-    return tuple(
-        GapBin(
-            bounds[i],
-            GAP_EDGES_NS[i] if i < len(GAP_EDGES_NS) else None,
-            int(count[i]),
-            int(total[i]),
-        )
-        for i in range(len(bounds))
-    )
+    code = np.searchsorted(np.array(GAP_EDGES_NS), length, side="right")
+    classes = len(GAP_EDGES_NS) + 1
+    count = np.bincount(code, minlength=classes).tolist()
+    total = np.bincount(code, length, classes).astype(np.int64).tolist()
+    return tuple(map(GapBin, (0, *GAP_EDGES_NS), (*GAP_EDGES_NS, None), count, total))
 
 
 def gap_followers(
-    trace: Trace,
-    measured: Measured,
-    rows: IntColumn,
-    chosen: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    ends: EndOrder,
+    trace: Trace, measured: Measured, rows: IntColumn, chosen: BoolColumn, ends: EndOrder
 ) -> tuple[FollowerRow, ...]:
     """What ran right before the GPU fell idle, by name, longest idle first.
 
@@ -107,31 +89,26 @@ def gap_followers(
     # A group's rows share one device; a gap follows what ran on its GPU.
     gpu = trace.devices[int(measured.owned.device[rows[0]])].gpu if picked.size else 0
     count, idle, ran = (np.zeros(len(labels), np.int64) for _ in range(3))
-    for first in range(0, picked.size, _CHUNK):
-        part = picked[first : first + _CHUNK]
+    for first, last in batches(np.ones(picked.size, np.int64)):
+        part = picked[first:last]
         before = ends.ending_at(gaps.start_ns[part], gpu)
         found = before >= 0
         code = _name_codes(trace, before[found])
         length = (gaps.end_ns[part] - gaps.start_ns[part])[found]
         count += np.bincount(code, minlength=len(labels))
         idle += np.bincount(code, length, len(labels)).astype(np.int64)
-    slices = measured.owned.ops.take(rows)
-    for piece in _pieces(slices):
+    for piece in _pieces(measured.owned.ops.take(rows)):
         code = _name_codes(trace, measured.owned.order[piece])
         ran += np.bincount(code, minlength=len(labels))
-    order = np.lexsort((np.arange(count.size), -count, -idle))
     return tuple(
         FollowerRow(labels[i], int(count[i]), int(idle[i]), int(ran[i]))
-        for i in order.tolist()
-        if count[i]
+        for i in _ranked(count, idle)
     )
 
 
 def _pieces(slices: Slices) -> Iterator[slice | IntColumn]:
     """All indexes of the slices, many short ones at a time, to save time and bound memory."""
-    batch = np.cumsum(slices.count) // _CHUNK
-    edges = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), batch.size]
-    for first, last in pairwise(edges):
+    for first, last in batches(slices.count):
         if last - first == 1:
             yield slice(int(slices.low[first]), int(slices.high[first]))
         elif last > first:

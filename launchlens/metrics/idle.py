@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from enum import IntEnum
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from launchlens.calls.classing import Calls
-from launchlens.intervals import Cover, Pieces, uncovered_pieces
+from launchlens.intervals import Cover, Pieces, batches, uncovered_pieces
 from launchlens.records.columns import IntColumn, OpKind, SmallColumn, Trace
-
-_CHUNK_GAPS = 400_000
 
 
 class GapKind(IntEnum):
@@ -63,20 +60,15 @@ class GapTable:
 
     def by_cause(self, rows: int) -> dict[str, IntColumn]:
         """Idle time of each row by cause; shape (rows,) each. The causes sum to the idle time."""
-
-        def summed(values: IntColumn) -> IntColumn:
-            # float64 weights are exact below 2**53 ns (104 days).
-            return np.bincount(self.row, values, rows).astype(np.int64)
-
-        whole = {
-            kind.cause: summed(np.where(self.kind == kind, self.length_ns, 0))
+        parts = {
+            kind.cause: np.where(self.kind == kind, self.length_ns, 0)
             for kind in GapKind
             if kind is not GapKind.WAITING
         }
-        return whole | {
-            "host": summed(self.host_ns),
-            "launch": summed(self.launch_ns),
-            "sync": summed(self.sync_ns),
+        parts |= {"host": self.host_ns, "launch": self.launch_ns, "sync": self.sync_ns}
+        # float64 weights are exact below 2**53 ns (104 days).
+        return {
+            cause: np.bincount(self.row, ns, rows).astype(np.int64) for cause, ns in parts.items()
         }
 
 
@@ -110,8 +102,7 @@ def measure_windows(
 ) -> DeviceTime:
     """Busy time and gaps of each window, on its own GPU, counting every step's operations."""
     size = windows.start_ns.size
-    busy, kernel_busy = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    projected = np.zeros(size, np.int64)
+    busy, kernel_busy, projected = (np.zeros(size, np.int64) for _ in range(3))
     parts: list[_Columns] = []
     waits = BlockingCovers(trace, calls)
     gpu_of_op = np.array([d.gpu for d in trace.devices] or [0], np.int64)
@@ -123,7 +114,9 @@ def measure_windows(
         cover = Cover.of(trace.ops.start_ns[ops], trace.ops.end_ns[ops], is_sorted=True)
         busy[rows] = cover.length_within(begin, finish)
         projected[rows] = cover.length_within(windows.first_own_ns[rows], last_own_ns[rows])
-        for chosen in _chunks(cover, begin, finish):
+        before = np.searchsorted(cover.end_ns, begin)
+        for first, last in batches(np.searchsorted(cover.start_ns, finish) - before + 1):
+            chosen = slice(first, last)
             pieces = uncovered_pieces(cover, begin[chosen], finish[chosen])
             parts.append(_attribute(trace, windows, waits, rows[chosen], pieces, cover, ops))
         del cover
@@ -139,14 +132,6 @@ def _kernel_cover(trace: Trace, ops: slice | IntColumn) -> Cover:
     works = (kind == OpKind.KERNEL) | (kind == OpKind.GRAPH)
     start, end = trace.ops.start_ns[ops], trace.ops.end_ns[ops]
     return Cover.of(start[works], end[works], is_sorted=True)
-
-
-def _chunks(cover: Cover, start_ns: IntColumn, end_ns: IntColumn) -> Iterator[slice]:
-    """Slices of the windows with about `_CHUNK_GAPS` gaps each, to bound memory."""
-    gaps = np.searchsorted(cover.start_ns, end_ns) - np.searchsorted(cover.end_ns, start_ns)
-    chunk = np.cumsum(gaps + 1) // _CHUNK_GAPS
-    edges = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), chunk.size]
-    return (slice(a, b) for a, b in pairwise(edges))
 
 
 def _ops_on(trace: Trace, gpu_of_op: IntColumn, gpu: int) -> slice | IntColumn:
@@ -185,8 +170,7 @@ def _attribute(
     g0, g1 = pieces.start_ns, pieces.end_ns
     is_tail = pieces.next_piece < 0
     begins = cover.start_ns[pieces.next_piece] if cover.start_ns.size else pieces.start_ns
-    next_op = _first_to_start(trace, begins, ops)
-    next_op = np.where(is_tail, -1, next_op)
+    next_op = np.where(is_tail, -1, _first_to_start(trace, begins, ops))
     api_row = np.where(is_tail, -1, trace.ops.api_row[np.maximum(next_op, 0)])
     if trace.api.start_ns.size:
         called = trace.api.start_ns[np.maximum(api_row, 0)]
@@ -234,8 +218,7 @@ def _first_to_start(trace: Trace, begins: IntColumn, ops: slice | IntColumn) -> 
             (trace.ops.correlation_id[rows], pids[trace.ops.process[rows]], start[members])
         )
         chosen = members[best]
-        firsts = np.searchsorted(start[chosen], begins[tied])
-        index[tied] = chosen[firsts]
+        index[tied] = chosen[np.searchsorted(start[chosen], begins[tied])]
     return index if isinstance(ops, slice) else ops[index]
 
 
@@ -244,5 +227,5 @@ def _joined(parts: Sequence[_Columns]) -> GapTable:
     if not parts:
         empty, small = np.empty(0, np.int64), np.empty(0, np.int32)
         return GapTable(small, empty, empty, np.empty(0, np.int8), empty, empty, small)
-    names = ("row", "start_ns", "end_ns", "kind", "launch_ns", "sync_ns", "next_op")
+    names = [f.name for f in fields(GapTable)]
     return GapTable(*(np.concatenate([part.pop(name) for part in parts]) for name in names))

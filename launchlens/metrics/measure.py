@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from launchlens.calls import CallKind
 from launchlens.calls.classing import Calls
 from launchlens.metrics.bound import what_bounds
 from launchlens.metrics.figures import figures
@@ -37,7 +36,7 @@ def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
     """All figures of all steps (docs/definitions.md), one `Step` for each (step, device)."""
     m = Measurement(trace, ranges)
     columns = {name: compute(m) for name, compute in figures().items()}
-    columns["unknown_reason"] = _reasons(m)
+    columns["unknown_reason"] = [unknown_reason(m, row) for row in range(m.rows)]
     steps = []
     for row, index in enumerate(m.owned.step.tolist()):
         values = {name: column[row] for name, column in columns.items()}
@@ -63,31 +62,3 @@ def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
             )
         )
     return Measured(tuple(steps), m.owned, m.calls, m.windowed, m.device_time)
-
-
-def _reasons(m: Measurement) -> list[str | None]:
-    """Why figures of each row are unknown; None where all are known."""
-    copies = m.count_kinds(CallKind.MEMCPY, CallKind.MEMSET).tolist()
-    launched = (m.kernel_launches.tolist(), m.graph_launches.tolist())
-    hidden, unplaced, lost = m.hidden.tolist(), m.unplaced.tolist(), m.lost.tolist()
-    known = m.has_window.tolist()
-    found = []
-    for row, tracing in enumerate(m.graph_tracing):
-        kernel, graph = (column[row] for column in launched)
-        found.append(
-            unknown_reason(
-                m.trace,
-                tracing,
-                {
-                    "kernel": kernel,
-                    "graph": graph,
-                    "copies": copies[row],
-                    "hidden": hidden[row],
-                    "unplaced": unplaced[row],
-                },
-                has_device=bool(m.owned.device[row] >= 0),
-                lost=lost[row],
-                has_window=known[row],
-            )
-        )
-    return found

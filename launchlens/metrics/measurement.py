@@ -25,16 +25,8 @@ Mask = npt.NDArray[np.bool_]
 class Measurement:
     """Rows of a trace: one for each (step, device), with what all figures need.
 
-    Attributes:
-        trace: the trace.
-        ranges: its steps.
-        calls: its API calls, classed.
-        owned: rows, and what each owns.
-        windowed: rows that have a window, in the order of ``windows`` and ``device_time``.
-        windows: where they begin and end, on which GPU.
-        device_time: busy time and gaps within them.
-        last_own_ns: end of the last own operation of each window, shape (windowed,).
-        range_end_ns: end of their ranges, shape (windowed,).
+    ``windowed`` lists the rows that have a window, in the order of ``windows`` and ``device_time``;
+    ``last_own_ns`` (end of the last own operation) and ``range_end_ns`` are theirs.
     """
 
     def __init__(self, trace: Trace, ranges: Sequence[StepRange]) -> None:
@@ -86,10 +78,7 @@ class Measurement:
 
     def count(self, wanted: Mask) -> IntColumn:
         """How many of these calls each row has; of a step on several devices, where they ran."""
-        return self.count_at(np.flatnonzero(wanted))
-
-    def count_at(self, positions: IntColumn) -> IntColumn:
-        """The same for calls given by their ascending rows."""
+        positions = np.flatnonzero(wanted)
         slices = self.owned.calls.within(positions)
         number = slices.count
         if self.owned.is_split.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -24,13 +25,7 @@ _SHORTFALLS = (
 
 
 def find_notes(trace: Trace, measured: Measured, groups: Sequence[Group]) -> Iterable[str]:
-    """What a reader must know before trusting the figures, in sentences.
-
-    Args:
-        trace: the trace.
-        measured: its steps.
-        groups: the groups they form.
-    """
+    """What a reader must know before trusting the figures, in sentences."""
     steps = measured.steps
     for kind, calls, why in _SHORTFALLS:
         lost = [
@@ -58,10 +53,8 @@ def _hidden_beside(trace: Trace, measured: Measured, groups: Sequence[Group]) ->
     """Graph launches without work in the trace, where other steps of the process have figures."""
     hidden = np.flatnonzero(measured.calls.hidden)
     known = {g.pid for g in groups if g.metrics["window_ns"].median is not None}
-    for number, count in zip(
-        *np.unique(trace.api.process[hidden], return_counts=True), strict=True
-    ):
-        pid = trace.processes[int(number)].pid
+    for number, count in sorted(Counter(trace.api.process[hidden].tolist()).items()):
+        pid = trace.processes[number].pid
         if pid in known:
             yield (
                 f"process {pid}: {count} graph launches, in other steps or outside of them, show "

@@ -8,6 +8,7 @@ operations sorted by their call its operations are one too, so everything below 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,36 +40,26 @@ class Owned:
 
 
 def own(trace: Trace, calls: Slices, whole: BoolColumn) -> Owned:
-    """Split steps by device and find what each owns.
+    """Split steps, given by their calls (`calls_of`), by device and find what each owns.
 
-    Args:
-        trace: the trace.
-        calls: what `calls_of` returned for the steps.
-        whole: steps not to be split, since some of their work may have run on any device; shape
-            (steps,).
+    Those marked ``whole``, shape (steps,), are not split: some of their work may have run on any
+    device.
     """
     order, starts = _operations_by_device(trace)
     api_row = trace.ops.api_row[order]
-    step_rows, device_rows, low, high = [], [], [], []
-    everyone = np.arange(calls.low.size)
+    parts = []
     counted = np.zeros(calls.low.size, np.int64)
-    for number in range(len(trace.devices)):
-        a, b = starts[number], starts[number + 1]
+    for number, (a, b) in enumerate(pairwise(starts)):
         first = a + np.searchsorted(api_row[a:b], calls.low)
         last = a + np.searchsorted(api_row[a:b], calls.high)
-        has = (last > first) & ~whole
-        counted += has
-        step_rows.append(everyone[has])
-        device_rows.append(np.full(int(has.sum()), number, np.int32))
-        low.append(first[has])
-        high.append(last[has])
-    without = everyone[counted == 0]
-    step_rows.append(without)
-    device_rows.append(np.full(without.size, -1, np.int32))
-    low.append(np.zeros(without.size, np.int64))
-    high.append(np.zeros(without.size, np.int64))
-    step, device = np.concatenate(step_rows), np.concatenate(device_rows)
-    ops = Slices(np.concatenate(low), np.concatenate(high))
+        mine = np.flatnonzero((last > first) & ~whole)
+        counted[mine] += 1
+        parts.append((mine, np.full(mine.size, number, np.int32), first[mine], last[mine]))
+    without = np.flatnonzero(counted == 0)
+    none = np.zeros(without.size, np.int64)
+    parts.append((without, np.full(without.size, -1, np.int32), none, none))
+    step, device, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
+    ops = Slices(low, high)
     arranged = np.lexsort((device, step))
     step, device, ops = step[arranged], device[arranged], ops.take(arranged)
     most = np.lexsort((device, -ops.count, step))

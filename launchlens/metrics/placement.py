@@ -7,11 +7,10 @@ devices such a row kept one of them busy, and nothing says which.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from launchlens.calls.ownership import Slices
 from launchlens.intervals import Cover
-from launchlens.records.columns import IntColumn, Trace
+from launchlens.records.columns import BoolColumn, IntColumn, Trace
 
 
 class Unplaced:
@@ -27,16 +26,8 @@ class Unplaced:
         """How many each step owns; shape as the slices of their calls."""
         return calls.within(np.sort(self._trace.ops.api_row[self._rows])).count
 
-    def beside(
-        self, gpu: IntColumn, start_ns: IntColumn, end_ns: IntColumn
-    ) -> npt.NDArray[np.bool_]:
-        """Which windows have one that may have run on their GPU.
-
-        Args:
-            gpu: physical GPU of each window, shape (rows,).
-            start_ns: starts of the windows, shape (rows,).
-            end_ns: their ends, shape (rows,).
-        """
+    def beside(self, gpu: IntColumn, start_ns: IntColumn, end_ns: IntColumn) -> BoolColumn:
+        """Which windows have one that may have run on their GPU; all shapes (rows,)."""
         found = np.zeros(gpu.size, bool)
         ops, devices = self._trace.ops, self._trace.devices
         for process in np.unique(ops.process[self._rows]).tolist():

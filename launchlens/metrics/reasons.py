@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from launchlens.records.columns import Trace
-from launchlens.records.figures import GraphTracing
+from launchlens.calls import CallKind
+from launchlens.metrics.measurement import Measurement
 from launchlens.records.recorder import Need
 
 NO_API = "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used."
@@ -31,43 +31,26 @@ UNPLACED = (
 NO_WORK = "the step submitted no GPU work from its thread."
 
 
-def unknown_reason(
-    trace: Trace,
-    tracing: GraphTracing,
-    host: dict[str, int],
-    *,
-    has_device: bool,
-    lost: bool,
-    has_window: bool,
-) -> str | None:
-    """Why some figures of a step are unknown, with the remedy; None where all are known.
-
-    Args:
-        trace: the trace.
-        tracing: how the step's graphs show in it.
-        host: the step's launches (``kernel``, ``graph``), other submissions (``copies``), graph
-            launches without work (``hidden``) and operations without a device (``unplaced``).
-        has_device: whether any of its operations ran on a known device.
-        lost: whether none of its kernel launches has a kernel row.
-        has_window: whether its window on the device is known.
-    """
-    recorder = trace.recorder
+def unknown_reason(m: Measurement, row: int) -> str | None:
+    """Why some figures of a row are unknown, with the remedy; None where all are known."""
+    recorder, tracing = m.trace.recorder, m.graph_tracing[row]
+    kernels, graphs = m.kernel_launches[row], m.graph_launches[row]
     reason, need = NO_WORK, None
-    if not trace.has_api:
+    if not m.trace.has_api:
         reason, need = NO_API, Need.CALLS
     elif tracing == "missing":
         why = recorder.because(Need.GRAPH_WORK)
-        reason = HIDDEN.format(n=host["hidden"], g=host["graph"], why=why)
+        reason = HIDDEN.format(n=m.hidden[row], g=graphs, why=why)
         need = Need.GRAPH_WORK
-    elif host["unplaced"]:
+    elif m.unplaced[row]:
         reason, need = UNPLACED, Need.GRAPH_DEVICES
-    elif not has_device:
-        launches = host["kernel"] + host["graph"] + host["copies"]
+    elif m.owned.device[row] < 0:
+        launches = kernels + graphs + m.count_kinds(CallKind.MEMCPY, CallKind.MEMSET)[row]
         if launches:
             reason, need = NO_OPS.format(n=launches), Need.EVENTS
-    elif lost:
-        reason, need = NO_KERNELS.format(n=host["kernel"]), Need.EVENTS
-    elif not has_window:
+    elif m.lost[row]:
+        reason, need = NO_KERNELS.format(n=kernels), Need.EVENTS
+    elif not m.has_window[row]:
         reason, need = UNPLACED, Need.GRAPH_DEVICES
     elif tracing == "graph":
         reason, need = SPANS, Need.GRAPH_NODES

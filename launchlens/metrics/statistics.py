@@ -44,10 +44,7 @@ def few_interval(values: Sequence[float]) -> tuple[int, int]:
     """95% interval of a few times' centre, in whole ns: Student's t about their mean.
 
     The range of two or three values is no 95% interval; this one is as wide as they are few. It
-    is widened to hold their median, if that lies outside.
-
-    Args:
-        values: at least two.
+    is widened to hold their median, if that lies outside. It takes two values or more.
     """
     from scipy.special import stdtrit
 
@@ -63,13 +60,8 @@ def pool_processes(by_process: Sequence[Sequence[int]]) -> tuple[Stat, tuple[int
 
     Steps of one process are alike in what processes differ in, so that of several processes each
     one's median counts once: median and interval (Student's t: they are few) are theirs, while
-    ``n`` and the quantiles stay those of all steps.
-
-    Args:
-        by_process: the times in each process, in ns.
-
-    Returns:
-        The figure, and the median of each process where there are several.
+    ``n`` and the quantiles stay those of all steps. Returns the figure, and the median of each
+    process where there are several; all in ns.
     """
     steps = describe([ns for samples in by_process for ns in samples], "ns")
     if len(by_process) == 1:
@@ -81,13 +73,10 @@ def pool_processes(by_process: Sequence[Sequence[int]]) -> tuple[Stat, tuple[int
 
 
 def describe(values: Sequence[float | int | None], unit: Unit) -> Stat:
-    """Summary of one figure over steps.
+    """Summary of one figure over steps, None where unknown.
 
-    Quantiles interpolate linearly between order statistics (NumPy's default).
-
-    Args:
-        values: one value for each step, None where unknown.
-        unit: "ns" and "bytes" are rounded to whole ones, "count" keeps whole numbers whole.
+    Quantiles interpolate linearly between order statistics (NumPy's default). "ns" and "bytes" are
+    rounded to whole ones, "count" keeps whole numbers whole.
     """
     known = np.array([v for v in values if v is not None], np.float64)
     unknown = len(values) - known.size
@@ -107,16 +96,8 @@ def describe(values: Sequence[float | int | None], unit: Unit) -> Stat:
             return round(value)
         return value
 
-    return Stat(
-        shaped(p50),
-        shaped(p10),
-        shaped(p90),
-        shaped(p99),
-        shaped(low),
-        shaped(high),
-        int(known.size),
-        0,
-    )
+    p10, p50, p90, p99, low, high = map(shaped, (p10, p50, p90, p99, low, high))
+    return Stat(p50, p10, p90, p99, low, high, int(known.size))
 
 
 def segment_medians(values: IntColumn, slices: Slices) -> list[int | None]:
@@ -124,17 +105,11 @@ def segment_medians(values: IntColumn, slices: Slices) -> list[int | None]:
     index, row = slices.expand()
     if index.size == 0:
         return [None] * slices.low.size
-    count = slices.count
     key = (row << 40) | np.clip(values[index], 0, _VALUE_MASK)
     del index, row
     key.sort()
-    picked = key & _VALUE_MASK
-    begin = np.cumsum(count) - count
-    last = picked.size - 1
-    low = picked[np.clip(begin + (count - 1) // 2, 0, last)]
-    high = picked[np.clip(begin + count // 2, 0, last)]
-    middle = (low + high) // 2
-    return [m if n else None for m, n in zip(middle.tolist(), count.tolist(), strict=True)]
+    middle, count = _middles(key, slices.count).tolist(), slices.count.tolist()
+    return [m if n else None for m, n in zip(middle, count, strict=True)]
 
 
 def grouped_medians(
@@ -142,10 +117,7 @@ def grouped_medians(
 ) -> tuple[IntColumn, IntColumn, IntColumn]:
     """Count, sum and median of values for each code; shapes (groups,).
 
-    Args:
-        chunks: codes 0..groups-1 and the values they group, a piece at a time.
-        rows: values in all chunks together.
-        groups: number of codes.
+    Chunks are codes 0..groups-1 and the values they group, ``rows`` of them in all.
     """
     count, total = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     key = np.empty(rows, np.int64)
@@ -156,9 +128,12 @@ def grouped_medians(
         key[at : at + code.size] = (code.astype(np.int64) << 40) | np.clip(values, 0, _VALUE_MASK)
         at += code.size
     key.sort()
-    if rows == 0:
-        return count, total, np.zeros(groups, np.int64)
+    return count, total, _middles(key, count) if rows else np.zeros(groups, np.int64)
+
+
+def _middles(key: IntColumn, count: IntColumn) -> IntColumn:
+    """Median of each group, rounded down; ``key`` holds the sorted values, group by group."""
     begin = np.cumsum(count) - count
-    low = key[np.clip(begin + (count - 1) // 2, 0, rows - 1)] & _VALUE_MASK
-    high = key[np.clip(begin + count // 2, 0, rows - 1)] & _VALUE_MASK
-    return count, total, (low + high) // 2
+    low, high = (key[np.clip(begin + n // 2, 0, key.size - 1)] for n in (count - 1, count))
+    middle: IntColumn = ((low & _VALUE_MASK) + (high & _VALUE_MASK)) // 2
+    return middle

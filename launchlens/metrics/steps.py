@@ -43,8 +43,7 @@ def find_steps(trace: Trace, *, step: str | None = None, whole: bool = False) ->
     Args:
         trace: the trace.
         step: a regular expression of the user's, instead of the known patterns.
-        whole: read each process as one window from its first CUDA call to its last GPU
-            operation instead.
+        whole: read each process as one window, from first CUDA call to last GPU operation.
 
     Raises:
         StepNotFoundError: no range matches; the message names the ranges there are.
@@ -56,11 +55,7 @@ def find_steps(trace: Trace, *, step: str | None = None, whole: bool = False) ->
     found: list[StepRange] = []
     for process in np.unique(trace.ranges.process).tolist():
         rows = np.flatnonzero(trace.ranges.process == process)
-        for pattern in tried:
-            steps = _matching(trace, rows, pattern)
-            if steps:
-                found += steps
-                break
+        found += next(filter(None, (_matching(trace, rows, pattern) for pattern in tried)), [])
     if not found:
         raise StepNotFoundError(_nothing_found(trace, step), hint=_how_to_name(trace))
     return sorted(found, key=lambda s: (s.start_ns, s.end_ns))
@@ -122,13 +117,9 @@ def _whole_windows(trace: Trace) -> list[StepRange]:
         calls = np.flatnonzero(api.process == index)
         if calls.size == 0:
             continue
-        own = np.flatnonzero(ops.process == index)
-        end = int(api.end_ns[calls].max())
-        if own.size:
-            end = max(end, int(ops.end_ns[own].max()))
-        threads, counts = np.unique(api.thread[calls], return_counts=True)
-        busiest = int(threads[np.argmax(counts)])
-        start = int(api.start_ns[calls].min())
+        start, last_call = int(api.start_ns[calls].min()), int(api.end_ns[calls].max())
+        end = int(ops.end_ns[ops.process == index].max(initial=last_call))
+        busiest = int(np.argmax(np.bincount(api.thread[calls])))
         text = f"whole trace of process {process.pid}"
         found.append(StepRange(start, end, index, busiest, text, "", "whole", "unknown", None))
     if not found:
@@ -149,9 +140,9 @@ def _nothing_found(trace: Trace, step: str | None) -> str:
     return f"{trace.info.file}: {what}. Its most frequent ranges: {listed}."
 
 
-def _shortened(text: str, limit: int = 80) -> str:
+def _shortened(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _how_to_name(trace: Trace) -> str:

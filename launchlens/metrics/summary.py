@@ -76,17 +76,15 @@ def summarize_measured(
         )
     measured = measure_steps(trace, chosen)
     groups = _groups(trace, measured, skip)
-    return (
-        Analysis(
-            schema="launchlens.analysis/1",
-            trace=trace.info,
-            steps=measured.steps,
-            summary=groups,
-            skipped=sum(g.dropped for g in groups),
-            notes=tuple(find_notes(trace, measured, groups)),
-        ),
-        measured,
+    analysis = Analysis(
+        schema="launchlens.analysis/1",
+        trace=trace.info,
+        steps=measured.steps,
+        summary=groups,
+        skipped=sum(g.dropped for g in groups),
+        notes=tuple(find_notes(trace, measured, groups)),
     )
+    return analysis, measured
 
 
 def _groups(trace: Trace, measured: Measured, skip: int) -> tuple[Group, ...]:
@@ -138,12 +136,7 @@ def _group(
     rows = np.array(kept, np.int64)
     first = steps[0]
     gaps = measured.device_time.gaps
-    window_of_row = np.full(len(measured.steps), -1, np.int64)
-    window_of_row[measured.windowed] = np.arange(measured.windowed.size)
-    wanted = np.zeros(measured.windowed.size + 1, bool)
-    wanted[window_of_row[rows]] = True
-    wanted[-1] = False
-    in_group = wanted[gaps.row]
+    in_group = np.isin(measured.windowed, rows)[gaps.row]
     tracing = _tracing({s.graph_tracing for s in steps})
     countable = all(s.kernels is not None for s in steps)
     windowed = all(s.window_ns is not None for s in steps)
@@ -169,13 +162,9 @@ def _group(
 def _unknown_reason(steps: Sequence[Step]) -> str | None:
     """Why figures of the group are unknown, and in how many steps, unless in all."""
     reasons = [s.unknown_reason for s in steps if s.unknown_reason]
-    if not reasons:
-        return None
-    return (
-        reasons[0]
-        if len(reasons) == len(steps)
-        else (f"in {len(reasons)} of {len(steps)} steps {reasons[0]}")
-    )
+    if not reasons or len(reasons) == len(steps):
+        return reasons[0] if reasons else None
+    return f"in {len(reasons)} of {len(steps)} steps {reasons[0]}"
 
 
 def _metrics(steps: Sequence[Step], graph_tracing: str | None) -> dict[str, Stat]:

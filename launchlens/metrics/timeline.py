@@ -46,15 +46,11 @@ class _Window:
 def representative_step(analysis: Analysis, group: Group) -> Step | None:
     """The step of a group whose window is the median one (of two, the shorter).
 
-    Args:
-        analysis: what `summarize` returned.
-        group: one of ``analysis.summary``.
-
-    Returns:
-        The step, or None where there is nothing to draw: the windows of the group's steps are
-        unknown, or the step holds more than `MOST_SUBMISSIONS` submissions.
+    None where there is nothing to draw: the windows of the group's steps are unknown, or the step
+    holds more than `MOST_SUBMISSIONS` submissions.
     """
-    steps = [s for s in analysis.steps if (s.phase, s.pid, s.device) == _key(group)]
+    key = (group.phase, group.pid, group.device)
+    steps = [s for s in analysis.steps if (s.phase, s.pid, s.device) == key]
     known = sorted(
         (s for s in steps[group.dropped :] if s.window_ns is not None),
         key=lambda s: (s.window_ns or 0, s.index),
@@ -71,12 +67,6 @@ def build_timeline(trace: Trace, measured: Measured, step: Step, *, side: str) -
     Lanes, in order: the CUDA calls of the step's thread, its NVTX ranges (a lane for each
     nesting level), every stream of the step's GPU, and the GPU's gaps by cause. Times count from
     the step's start; calls and operations of other steps within the window are there too.
-
-    Args:
-        trace: the trace.
-        measured: as `summarize_measured` returned it for this trace.
-        step: one of ``measured.steps``, with a known window.
-        side: label of the side, for titles.
 
     Raises:
         ValueError: the step is not of ``measured``, or has no window.
@@ -98,18 +88,8 @@ def build_timeline(trace: Trace, measured: Measured, step: Step, *, side: str) -
         *_stream_lanes(trace, window),
         _gap_lane(trace, measured, window),
     ]
-    return Timeline(
-        side=side,
-        step=step.index,
-        range=step.range,
-        phase=step.phase,
-        window_ns=step.window_ns,
-        lanes=tuple(lane for lane in lanes if lane.spans),
-    )
-
-
-def _key(group: Group) -> tuple[str, int, int | None]:
-    return (group.phase, group.pid, group.device)
+    drawn = tuple(lane for lane in lanes if lane.spans)
+    return Timeline(side, step.index, step.range, step.phase, step.window_ns, drawn)
 
 
 def _host_lane(trace: Trace, measured: Measured, window: _Window) -> Lane:

@@ -16,7 +16,7 @@ SEARCHED = (
 
 @dataclass(frozen=True, slots=True)
 class CaptureBlocker:
-    """A line at which a capture attempt failed. ``order``: the n-th failure, from 1."""
+    """A line at which a capture attempt failed."""
 
     order: int
     """The n-th failure, from 1."""
@@ -36,11 +36,7 @@ class CaptureBlocker:
 
 @dataclass(frozen=True, slots=True)
 class CaptureAttempt:
-    """A capture of the step as one CUDA graph, really tried in a child process.
-
-    ``captured``: it succeeded in the end, with ``patched_sources`` patched over (their copied
-    values kept on the GPU); as it stands where there are none. ``stopped``: why it ended without.
-    """
+    """A capture of the step as one CUDA graph, really tried in a child process."""
 
     captured: bool
     """Whether the step captured in the end, with `patched_sources` patched over."""
@@ -61,12 +57,7 @@ class CaptureAttempt:
 
 @dataclass(frozen=True, slots=True)
 class PatchEffect:
-    """What a source change brought: untraced medians, outputs beside those of the unpatched step.
-
-    ``untraced_ns`` by name ("eager", "eager, patched", "cudagraph, patched"), with a verdict for
-    each beside "eager", and the same by process where there was more than one. ``gone`` are the
-    findings of the unpatched step that the patched one no longer has.
-    """
+    """What a source change brought: untraced medians, outputs beside the unpatched step's."""
 
     patch: str
     """File name of the patch."""
@@ -84,10 +75,7 @@ class PatchEffect:
 
 @dataclass(frozen=True, slots=True)
 class BlockerReport:
-    """The JSON object of ``launchlens blockers --format json``.
-
-    ``captured``: the steps launch CUDA graphs, and what is in those shows no blockers.
-    """
+    """The JSON object of ``launchlens blockers --format json``."""
 
     schema: Literal["launchlens.blockers/1"]
     """`launchlens.blockers/1`."""

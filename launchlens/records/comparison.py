@@ -40,7 +40,7 @@ class SideInput:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One side's value of a metric. ``source``: "trace", "graph trace" or "untraced"."""
+    """One side's value of a metric."""
 
     value: float | int | None
     """Median of the metric on this side; null if unknown."""
@@ -68,12 +68,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A metric over all sides. ``unit``: "count", "ns", "fraction", "bytes", "per_s".
-
-    ``direction`` -1: less is better, +1: more is better, 0: neither. ``cells[0]`` is the
-    baseline. ``threshold`` is the smallest difference that matters, in ``unit`` (for "ns" and
-    "bytes" relative to the baseline).
-    """
+    """A metric over all sides."""
 
     metric: str
     """Name of the metric (definitions.md)."""
@@ -111,7 +106,7 @@ class KernelDiff:
 
 @dataclass(frozen=True, slots=True)
 class KernelChanges:
-    """Kernels of one candidate beside the baseline's. None known when counts are unknown."""
+    """Kernels of one candidate beside the baseline's."""
 
     candidate: str
     """Side that is compared with the baseline."""
@@ -149,7 +144,7 @@ class PhaseComparison:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something in which the sides are not alike. ``serious``: the comparison may be unfair."""
+    """Something in which the sides are not alike."""
 
     what: str
     """Property that differs."""

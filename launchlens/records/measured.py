@@ -11,12 +11,7 @@ from launchlens.records.metric import Metric
 
 @dataclass(frozen=True, slots=True)
 class Untraced:
-    """A variant's steps timed with no profiler attached, synchronized. ``phase`` as in steps.
-
-    ``processes_ns``: the median in each process, where it was timed in more than one. The median
-    and interval of ``wall_ns`` are then theirs (Student's t: they are few), so that it covers how
-    processes differ; ``n`` and the quantiles stay those of all steps.
-    """
+    """A variant's steps timed with no profiler attached, synchronized."""
 
     phase: Phase
     """Phase of the steps timed."""
@@ -56,10 +51,7 @@ class RequestFigures:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """A variant's outputs beside another's, by dtype; differences in the model's own units.
-
-    ``beside``: the variant of the same run that they were measured against.
-    """
+    """A variant's outputs beside another's, by dtype; differences in the model's own units."""
 
     dtype: str
     """Dtype of weights and activations."""
@@ -85,11 +77,7 @@ FAILED = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a variant failed: the error's first line, where, and what to do.
-
-    ``during`` tells a step that could not be captured from a program that could not be run, and
-    from one that ran but not under nsys.
-    """
+    """Why a variant failed: the error's first line, where, and what to do."""
 
     error_type: str
     """Class of the error."""
@@ -122,13 +110,7 @@ class SideFigures:
     untraced_ns: Annotated[
         int | None,
         Metric(
-            "step, untraced",
-            "ns",
-            "less",
-            "headline",
-            after="graph_spans",
-            untraced=True,
-            tile=2,
+            "step, untraced", "ns", "less", "headline", after="graph_spans", untraced=True, tile=2
         ),
     ]
     """Wall time of a step with no profiler attached."""
@@ -159,10 +141,7 @@ class SideFigures:
 
 @dataclass(frozen=True, slots=True)
 class VariantFacts:
-    """What is known of a side beyond its trace: how it was run and timed. All may be unknown.
-
-    ``notes`` are what the program that ran it said a reader must know, in sentences.
-    """
+    """What is known of a side beyond its trace: how it was run and timed. All may be unknown."""
 
     model: str | None = None
     """Model."""
@@ -231,13 +210,7 @@ class VariantFacts:
 
 
 def shortened(note: str | None, layers: int | None, model_layers: int | None) -> str | None:
-    """How a model was shortened, in few words; None where it is whole.
-
-    Args:
-        note: said when the model was shortened; older versions kept it alone.
-        layers: layers that it was built with.
-        model_layers: layers that the whole model has.
-    """
+    """How a model was shortened, in few words; older versions kept the note alone."""
     if note is None or layers is None or model_layers is None:
         return note
     return f"{layers} of {model_layers} layers"

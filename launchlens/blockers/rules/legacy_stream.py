@@ -65,11 +65,7 @@ def _old_event_waits(view: View) -> list[Hits]:
         return []
     return [
         call_hits(
-            view,
-            waits[early],
-            step[early],
-            "wait for an event from before the step",
-            "suspected",
+            view, waits[early], step[early], "wait for an event from before the step", "suspected"
         )
     ]
 

@@ -10,10 +10,7 @@ from launchlens.records.figures.words import Phase
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One suspect or confirmed blocker of CUDA graph capture (docs/blockers.md).
-
-    ``silent``: it does not stop a capture, but what is captured may go wrong on replay.
-    """
+    """One suspect or confirmed blocker of CUDA graph capture (docs/blockers.md)."""
 
     rule: str
     """Rule that found it (blockers.md)."""

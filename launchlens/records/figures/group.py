@@ -10,12 +10,7 @@ from launchlens.records.metric import Bound
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """One figure over the steps of a group.
-
-    ``ci_low`` and ``ci_high`` bound the median (95%, bootstrap); None with fewer than two
-    steps. ``n`` steps have the figure, ``unknown`` steps do not; with any unknown step the
-    figure of the group is unknown too (``median`` None).
-    """
+    """One figure over the steps of a group; the interval is the bootstrap's."""
 
     median: float | int | None
     """Median over the steps; null if unknown for any of them."""
@@ -39,7 +34,7 @@ class Stat:
 
 @dataclass(frozen=True, slots=True)
 class GapBin:
-    """Gaps of one length class, summed over the group's steps. ``below_ns`` None: no bound."""
+    """Gaps of one length class, summed over the group's steps."""
 
     from_ns: int
     """Gaps at least this long."""
@@ -53,7 +48,7 @@ class GapBin:
 
 @dataclass(frozen=True, slots=True)
 class KernelRow:
-    """One kernel name over the group's steps. ``share`` is of all kernel time."""
+    """One kernel name over the group's steps."""
 
     name: str
     """Kernel name, demangled."""

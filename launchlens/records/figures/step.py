@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from launchlens.records.figures.words import BoundBy, GraphTracing, Phase
 from launchlens.records.metric import Metric
+
+_gap = partial(Metric, unit="ns", better="less", of_window=True)
+_idle = partial(
+    Metric, unit="fraction", better="less", under_spans="lower", adds_up=False, of_window=True
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,83 +21,57 @@ class Gaps:
 
     lead_in: Annotated[
         int,
-        Metric(
+        _gap(
             "idle in the lead-in",
-            "ns",
-            "less",
             cause="in the lead-in",
             legend="before the step's first operation",
-            of_window=True,
         ),
     ]
     """Idle before the step's first own operation."""
     host: Annotated[
         int,
-        Metric(
+        _gap(
             "idle waiting for the host",
-            "ns",
-            "less",
-            "headline",
+            shown="headline",
             cause="for the host",
             legend="the CPU was busy elsewhere",
-            of_window=True,
         ),
     ]
     """Idle while the CPU was busy elsewhere, before the call that ends the gap."""
     launch: Annotated[
         int,
-        Metric(
+        _gap(
             "idle during launches",
-            "ns",
-            "less",
-            "headline",
+            shown="headline",
             cause="for launches",
             legend="latency of the launch itself",
-            of_window=True,
         ),
     ]
     """Idle from that call's start on: the launch's own latency."""
     sync: Annotated[
         int,
-        Metric(
+        _gap(
             "idle in synchronization",
-            "ns",
-            "less",
-            "headline",
+            shown="headline",
             cause="in synchronization",
             legend="inside a synchronize call or a blocking copy",
-            of_window=True,
         ),
     ]
     """Idle while the step's thread was inside a synchronize call or a blocking copy."""
     device: Annotated[
         int,
-        Metric(
+        _gap(
             "idle on the device",
-            "ns",
-            "less",
-            "headline",
+            shown="headline",
             under_spans="lower",
             cause="between operations on the device",
             legend="submitted in time, the GPU was not ready",
-            of_window=True,
         ),
     ]
     """Idle although the next operation was submitted in time."""
-    tail: Annotated[
-        int,
-        Metric(
-            "idle in the tail",
-            "ns",
-            "less",
-            legend="after the device's last operation",
-            of_window=True,
-        ),
-    ]
+    tail: Annotated[int, _gap("idle in the tail", legend="after the device's last operation")]
     """Idle after the device's last operation in the window."""
-    unlinked: Annotated[
-        int, Metric("idle, unlinked", "ns", "less", legend="no API call recorded", of_window=True)
-    ]
+    unlinked: Annotated[int, _gap("idle, unlinked", legend="no API call recorded")]
     """Idle before an operation that has no API row."""
 
 
@@ -182,44 +162,19 @@ class Step:
     """Range start to the later of range end and last own operation's end."""
     idle: Annotated[
         float | None,
-        Metric(
+        _idle(
             "GPU idle, traced",
-            "fraction",
-            "less",
-            "headline",
+            shown="headline",
             always=True,
-            under_spans="lower",
-            adds_up=False,
-            of_window=True,
             caution="node-level tracing lengthens graphs, so captured sides idle less than shown",
             caution_in="node",
             tile=1,
         ),
     ]
     """1 − busy_ns / window_ns."""
-    idle_kernels_only: Annotated[
-        float | None,
-        Metric(
-            "GPU idle, kernels only",
-            "fraction",
-            "less",
-            under_spans="lower",
-            adds_up=False,
-            of_window=True,
-        ),
-    ]
+    idle_kernels_only: Annotated[float | None, _idle("GPU idle, kernels only")]
     """1 − kernel_busy_ns / window_ns."""
-    idle_projected: Annotated[
-        float | None,
-        Metric(
-            "GPU idle, projected range",
-            "fraction",
-            "less",
-            under_spans="lower",
-            adds_up=False,
-            of_window=True,
-        ),
-    ]
+    idle_projected: Annotated[float | None, _idle("GPU idle, projected range")]
     """Idle over the projected range instead of the window."""
     busy_ns: Annotated[
         int | None,

@@ -19,11 +19,7 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class TraceInfo:
-    """Where a trace comes from and how it was recorded; the JSON object ``trace``.
-
-    ``graph_tracing`` is the recording's setting ("node", "graph") where the export tells it.
-    ``unlinked_ops`` counts GPU operations without an API row, of ``ops`` operations.
-    """
+    """Where a trace comes from and how it was recorded; the JSON object ``trace``."""
 
     file: str
     """File as named."""
