@@ -1,7 +1,4 @@
-"""`compare`: two or more sides become one `Comparison` with changes and verdicts.
-
-Rooms that render draw from this record and compute no number of their own.
-"""
+"""`compare`: two or more sides become one `Comparison` with changes and verdicts."""
 
 from __future__ import annotations
 
@@ -23,20 +20,15 @@ from launchlens.comparison.sides import (
 )
 from launchlens.errors import UsageError
 from launchlens.records.comparison import Comparison, PhaseComparison, Row, Side, SideInput
-from launchlens.records.figures import Phase
+from launchlens.records.figures import Group, Phase
 from launchlens.records.measured import VariantFacts
 
 
 def compare(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:
-    """Compare a baseline (the first side) with candidates.
+    """Compare a baseline (the first side) with candidates, under a title for headings.
 
-    Args:
-        sides: at least two sides; a side without analysis (a variant that failed) gives
-            unknown figures.
-        title: what is compared, for headings.
-
-    Returns:
-        One `PhaseComparison` for each phase and each pair of (process, device) groups.
+    Each phase and each pair of (process, device) groups gives one `PhaseComparison`. A side without
+    analysis (a variant that failed) has unknown figures.
 
     Raises:
         UsageError: fewer than two sides.
@@ -50,12 +42,7 @@ def compare(sides: Sequence[SideInput], *, title: str | None = None) -> Comparis
 
 
 def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:
-    """The same for one side too, which has figures and nothing they could differ from.
-
-    Args:
-        sides: at least one side, the baseline first.
-        title: as in `compare`.
-    """
+    """The same for one side too, which has figures and nothing they could differ from."""
     labels = distinct_labels(sides)
     shorts = short_labels(labels)
     pairs = pair_groups(sides)
@@ -64,14 +51,15 @@ def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Compari
         for groups in pairs
         for phase in ([None] if any(groups) else untraced_phases(sides))
     )
-    reported = [
-        _side(s, label, short, pairs, i, sides[0].facts)
-        for i, (s, label, short) in enumerate(zip(sides, labels, shorts, strict=True))
-    ]
+    firsts = [next((g for g in own if g is not None), None) for own in zip(*pairs, strict=True)]
+    baseline, *candidates = (
+        replace(_side(*one), facts=_comparable(one[0].facts, sides[0].facts))
+        for one in zip(sides, labels, shorts, firsts, strict=True)
+    )
     return Comparison(
         schema="launchlens.comparison/1",
-        baseline=reported[0],
-        candidates=tuple(reported[1:]),
+        baseline=baseline,
+        candidates=tuple(candidates),
         phases=phases,
         differences=tuple(find_differences(sides, pairs)),
         notes=tuple(reader_notes(sides, labels, pairs)),
@@ -89,21 +77,14 @@ def _comparable(facts: VariantFacts, baseline: VariantFacts) -> VariantFacts:
     return replace(facts, equivalence=tuple(known))
 
 
-def _side(
-    side: SideInput,
-    label: str,
-    short: str,
-    pairs: Sequence[Groups],
-    index: int,
-    baseline: VariantFacts,
-) -> Side:
-    group = next((groups[index] for groups in pairs if groups[index] is not None), None)
+def _side(side: SideInput, label: str, short: str, group: Group | None) -> Side:
+    """A side as reported, with the tables of its first group."""
     return Side(
         label=label,
         short=short,
         trace=side.analysis.trace if side.analysis else None,
         timing_trace=side.timing.trace if side.timing else None,
-        facts=_comparable(side.facts, baseline),
+        facts=side.facts,
         findings=side.findings,
         gap_histogram=group.gap_histogram if group else (),
         kernels=group.kernels if group else (),
@@ -129,7 +110,7 @@ def _phase(
             rows.append(row)
     return PhaseComparison(
         phase=phase,
-        groups=tuple(f"process {g.pid}, device {_shown(g.device)}" if g else "-" for g in groups),
+        groups=tuple(map(_place, groups)),
         steps=tuple(g.steps if g else 0 for g in groups),
         dropped=tuple(g.dropped if g else 0 for g in groups),
         rows=tuple(rows),
@@ -154,5 +135,8 @@ def _with_doubt(row: Row, sides: Sequence[SideInput], groups: Groups) -> Row:
     return replace(row, cells=tuple(cells))
 
 
-def _shown(device: int | None) -> str:
-    return "unknown" if device is None else str(device)
+def _place(group: Group | None) -> str:
+    if group is None:
+        return "-"
+    device = "unknown" if group.device is None else group.device
+    return f"process {group.pid}, device {device}"

@@ -19,7 +19,18 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
     def of_facts(name: str) -> list[object]:
         return [getattr(s.facts, name) for s in sides]
 
+    def of_group(name: str) -> list[object]:
+        return [getattr(g, name) if g else None for g in groups]
+
     groups = pairs[0]
+    # A side without such steps differs, unless it failed: then there is nothing to compare.
+    phases: list[object] = [
+        g.phase if g else None if s.facts.failure else "none"
+        for g, s in zip(groups, sides, strict=True)
+    ]
+    places: list[object] = [
+        len({(g.pid, g.device) for g in s.analysis.summary}) if s.analysis else None for s in sides
+    ]
     formats = list(dict.fromkeys(f for f in of_trace("format") if f))
     checks: list[tuple[str, list[object], bool]] = [
         ("GPU", of_trace("gpu"), True),
@@ -30,25 +41,14 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
         ("batch", of_facts("batch"), True),
         ("dtype", of_facts("dtype"), True),
         ("layers", of_facts("layers_note"), True),
-        ("tokens per step", [g.tokens if g else None for g in groups], True),
-        (
-            "phase",
-            [g.phase if g else _no_phase(s) for g, s in zip(groups, sides, strict=True)],
-            True,
-        ),
-        ("graph tracing", [g.graph_tracing if g else None for g in groups], False),
+        ("tokens per step", of_group("tokens"), True),
+        ("phase", phases, True),
+        ("graph tracing", of_group("graph_tracing"), False),
         ("trace format", of_trace("format"), False),
         (str(formats[0]) if len(formats) == 1 else "recorder", of_trace("nsys_version"), False),
-        ("steps", [g.steps if g else None for g in groups], False),
+        ("steps", of_group("steps"), False),
         ("commit", of_facts("commit_text"), False),
-        (
-            "processes and devices",
-            [
-                len({(g.pid, g.device) for g in s.analysis.summary}) if s.analysis else None
-                for s in sides
-            ],
-            True,
-        ),
+        ("processes and devices", places, True),
     ]
     found = []
     for what, values, serious in checks:
@@ -57,11 +57,6 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
             shown = tuple("unknown" if v is None else str(v) for v in values)
             found.append(Difference(what, shown, serious=serious))
     return found
-
-
-def _no_phase(side: SideInput) -> str | None:
-    """A side without such steps differs, unless it failed: then there is nothing to compare."""
-    return None if side.facts.failure is not None else "none"
 
 
 def _told(side: SideInput, groups: Sequence[Group | None]) -> list[str]:
@@ -88,8 +83,7 @@ def reader_notes(
             "node-level side and times from the whole-graph or untraced side."
         )
     for side, label in zip(sides, labels, strict=True):
-        if side.facts.failure is not None:
-            failure = side.facts.failure
+        if (failure := side.facts.failure) is not None:
             where = f" at {failure.source}" if failure.source else ""
             said = f"{label} {failure.words}{where}: {failure.error_line}"
             more = [failure.hint] if failure.hint else []

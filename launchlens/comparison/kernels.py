@@ -31,15 +31,13 @@ def kernel_changes(base: Group | None, group: Group | None, label: str) -> Kerne
             removed.append(diff)
         elif diff.baseline_count != diff.candidate_count:
             changed.append(diff)
+    for found in (added, removed, changed):
+        found.sort(key=lambda diff: -(diff.baseline_ns + diff.candidate_ns))
     return KernelChanges(
         label,
         known=True,
         reason=None,
-        added=tuple(sorted(added, key=_longest_first)),
-        removed=tuple(sorted(removed, key=_longest_first)),
-        changed=tuple(sorted(changed, key=_longest_first)),
+        added=tuple(added),
+        removed=tuple(removed),
+        changed=tuple(changed),
     )
-
-
-def _longest_first(diff: KernelDiff) -> float:
-    return -(diff.baseline_ns + diff.candidate_ns)

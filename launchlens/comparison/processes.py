@@ -52,13 +52,7 @@ def process_notes(
 def judge_untraced(before: Untraced, after: Untraced, busy_ns: float | None = None) -> Verdict:
     """Judge an untraced change; one process on a side shows no small one.
 
-    Args:
-        before: the baseline's steps.
-        after: the candidate's.
-        busy_ns: how long the GPU works in such a step, if that is known.
-
-    Returns:
-        better, worse, same or inconclusive; unknown where a side has no time.
+    ``busy_ns`` is how long the GPU works in such a step, if that is known.
     """
     base, stat = before.wall_ns, after.wall_ns
     if base.median is None or stat.median is None:

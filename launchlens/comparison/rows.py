@@ -47,25 +47,16 @@ def _cell(
 ) -> Cell:
     if stat is None or stat.median is None:
         return Cell(None, source=source, verdict="neutral" if is_base else "unknown")
+    cell = Cell(stat.median, stat.ci_low, stat.ci_high, stat.n, source=source)
     if is_base:
-        return Cell(stat.median, stat.ci_low, stat.ci_high, stat.n, source=source)
+        return cell
     if base is None or base.median is None:
-        return Cell(
-            stat.median, stat.ci_low, stat.ci_high, stat.n, source=source, verdict="unknown"
-        )
+        return replace(cell, verdict="unknown")
     change = stat.median - base.median
     relative = change / base.median if base.median else None
     margin = threshold * abs(base.median) if metric.unit not in ("count", "fraction") else threshold
-    return Cell(
-        stat.median,
-        stat.ci_low,
-        stat.ci_high,
-        stat.n,
-        change=change,
-        relative=relative,
-        verdict=judge(metric, base, stat, margin),
-        source=source,
-    )
+    verdict = judge(metric, base, stat, margin)
+    return replace(cell, change=change, relative=relative, verdict=verdict)
 
 
 def judge(metric: Metric, base: Stat, stat: Stat, margin: float) -> Verdict:

@@ -14,8 +14,10 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from pathlib import Path
+from typing import Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -31,14 +33,9 @@ from launchlens.limits.model import (
     Operator,
     parse_quantity,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from launchlens.records.figures import Analysis, Finding
-    from launchlens.records.limits import LimitResult, Number
-    from launchlens.records.measured import VariantFacts
+from launchlens.records.figures import Analysis, Finding
+from launchlens.records.limits import LimitResult, Number
+from launchlens.records.measured import VariantFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +52,7 @@ class Budget:
 
 
 def read_budget(path: Path) -> Budget:
-    """Read a budget file.
-
-    Args:
-        path: a TOML file as shown at the top of this module.
-
-    Returns:
-        The budget; it has at least one limit.
+    """Read a TOML file as shown at the top of this module; it has at least one limit.
 
     Raises:
         UsageError: the file cannot be read, is no TOML, or has something else in it. The
@@ -97,19 +88,10 @@ def check_budget(
     facts: VariantFacts | None = None,
     baseline: Analysis | None = None,
 ) -> tuple[LimitResult, ...]:
-    """Hold a trace against the limits that are for it.
+    """Hold a trace against the limits that are for it, as `check_analysis` does.
 
-    Args:
-        budget: as read.
-        analysis: the trace's figures; medians over steps are held against the limits.
-        findings: its blockers; None takes those of the analysis.
-        model: the model's name, matched against patterns beside the trace's label.
-        facts: what was measured without a profiler, for limits on such figures.
-        baseline: an earlier analysis, to say what changed when a limit is broken.
-
-    Returns:
-        A result for each limit and each (phase, process, device). An unknown figure does not
-        pass, and says why.
+    Patterns are matched against the trace's label and the name of its ``model``, given or as its
+    ``facts`` have it.
 
     Raises:
         UsageError: no limit is for this trace, or one names a metric that there is not.

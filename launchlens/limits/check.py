@@ -23,16 +23,10 @@ UNPROVEN = (
 
 
 def check_comparison(limits: Sequence[Limit], comparison: Comparison) -> tuple[LimitResult, ...]:
-    """Hold limits against every candidate of a comparison.
+    """Hold limits against every candidate of a comparison, or values of one side alone.
 
-    Args:
-        limits: conditions as parsed.
-        comparison: baseline and candidates, or one side alone, which is then held against
-            limits on values. Changes are the record's own.
-
-    Returns:
-        A result for each limit, candidate, and phase (or request level) that has the metric. A
-        figure that is unknown does not pass, and says why.
+    Each limit, candidate, and phase (or request level) that has the metric gives a result. A figure
+    that is unknown does not pass, and says why.
 
     Raises:
         UsageError: a metric that the comparison does not have, or a change of one side alone.
@@ -54,12 +48,8 @@ def check_analysis(
 ) -> tuple[LimitResult, ...]:
     """Hold limits on values against one trace's medians, and what was measured beside it.
 
-    Args:
-        limits: conditions or a budget's limits; only those on values.
-        analysis: the trace's figures.
-        findings: its blockers; None takes those of the analysis.
-        facts: what was measured without a profiler.
-        baseline: an earlier analysis, to say what changed when a limit is broken.
+    ``findings`` None takes those of the analysis; ``baseline`` is an earlier analysis, to say what
+    changed when a limit is broken.
 
     Raises:
         UsageError: a limit on a change, or on a metric that is not there.

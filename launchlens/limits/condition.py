@@ -32,12 +32,11 @@ _BLOCKERS = re.compile(rf"{BLOCKERS}(?::(?P<confidence>[a-z]+))?(?P<rest>\s*[<>]
 
 
 def parse_condition(text: str) -> Limit:
-    """Read one ``--fail-on`` argument.
+    """Read one ``--fail-on`` argument: ``METRIC OP [+-]QUANTITY``.
 
-    Args:
-        text: ``METRIC OP [+-]QUANTITY``. A signed quantity bounds the change against the
-            baseline, an unsigned one the candidate's own value. ``blockers`` alone means
-            ``blockers>0``; ``blockers:LEVEL`` counts findings from that confidence on.
+    A signed quantity bounds the change against the baseline, an unsigned one the candidate's own
+    value. ``blockers`` alone means ``blockers>0``; ``blockers:LEVEL`` counts findings from that
+    confidence on.
 
     Raises:
         UsageError: the text is none of the accepted forms; the message names them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NoReturn
 
 from launchlens.catalogue import by_name
@@ -14,7 +15,7 @@ from launchlens.limits.parts import explain_change, explain_value
 from launchlens.records.comparison import Cell, Comparison, Row, Side
 from launchlens.records.figures import Analysis, Finding, Group
 from launchlens.records.limits import Number
-from launchlens.records.measured import RequestFigures, VariantFacts
+from launchlens.records.measured import VariantFacts
 from launchlens.records.metric import Bound
 
 NO_CALLS = "the trace has no CUDA API calls, in which blockers show"
@@ -75,44 +76,27 @@ def _of_cell(limit: Limit, where: str, row: Row, cell: Cell) -> Figure:
         because = f": {base.note}" if base.note else ""
         reason = f"the baseline's {limit.metric} is unknown{because}"
     elif cell.verdict == "inconclusive":
-        crossed = "the confidence interval crosses the smallest difference that matters"
-        reason = reason or crossed
-    return Figure(
-        where,
-        cell.value,
-        None if len(row.cells) == 1 else base.value,
-        cell.change,
-        cell.relative,
-        cell.bound,
-        base.bound,
-        reason,
-    )
+        reason = reason or "the confidence interval crosses the smallest difference that matters"
+    before = None if len(row.cells) == 1 else base.value
+    change, relative = cell.change, cell.relative
+    return Figure(where, cell.value, before, change, relative, cell.bound, base.bound, reason)
 
 
 def _of_requests(
     metric: str, label: str, facts: VariantFacts, baseline: VariantFacts
 ) -> Iterator[Figure]:
-    before = {_load(r): getattr(r, metric) for r in baseline.requests}
+    load = attrgetter("isl", "osl", "concurrency")
+    before = {load(r): getattr(r, metric) for r in baseline.requests}
     if not facts.requests:
         yield Figure(label, None, reason="no request-level figures were measured for it")
     for request in facts.requests:
-        load = _load(request)
-        isl, osl, concurrency = load
+        isl, osl, concurrency = load(request)
         where = f"{label}, ISL {isl}, OSL {osl}, concurrency {concurrency}"
-        value, base = getattr(request, metric), before.get(load)
+        value, base = getattr(request, metric), before.get(load(request))
         change = None if value is None or base is None else value - base
-        yield Figure(
-            where,
-            value,
-            base,
-            change,
-            None if change is None or not base else change / base,
-            reason=None if base is not None else "the baseline was not measured at this load",
-        )
-
-
-def _load(figures: RequestFigures) -> tuple[int, int, int]:
-    return figures.isl, figures.osl, figures.concurrency
+        relative = None if change is None or not base else change / base
+        reason = None if base is not None else "the baseline was not measured at this load"
+        yield Figure(where, value, base, change, relative, reason=reason)
 
 
 # Figures of one trace --------------------------------------------------------------------------
@@ -151,19 +135,15 @@ def _of_group(
     place = f"{group.phase}, process {group.pid}, device {group.device}"
     stat = group.metrics[limit.metric]
     if limit.pattern is None:
-        reason = group.unknown_reason
-        return Figure(place, stat.median, bound=stat.bound, reason=reason)
+        return Figure(place, stat.median, bound=stat.bound, reason=group.unknown_reason)
     earlier = _same_group(baseline, analysis, group)
-    return Figure(
-        f"{label}, {place}",
-        stat.median,
-        earlier.metrics[limit.metric].median if earlier else None,
-        bound=stat.bound,
-        reason=group.unknown_reason if stat.median is None else None,
-        failing=explain_change(limit.metric, earlier, group)
-        if earlier
-        else explain_value(limit.metric, group),
-    )
+    reason = group.unknown_reason if stat.median is None else None
+    before, failing = None, explain_value(limit.metric, group)
+    if earlier:
+        before = earlier.metrics[limit.metric].median
+        failing = explain_change(limit.metric, earlier, group)
+    where = f"{label}, {place}"
+    return Figure(where, stat.median, before, bound=stat.bound, reason=reason, failing=failing)
 
 
 def _of_facts(limit: Limit, label: str, facts: VariantFacts | None) -> Iterator[Figure]:
@@ -198,14 +178,9 @@ def _same_group(baseline: Analysis | None, analysis: Analysis, group: Group) -> 
 
 
 def count_blockers(findings: Sequence[Finding], confidence: str) -> tuple[Number, str | None]:
-    """Blocking calls in each step, by findings of at least this confidence.
+    """Blocking calls in each step, by findings of at least this confidence; never cleared ones.
 
-    Args:
-        findings: findings of one side; cleared ones never count.
-        confidence: "suspected", "likely" or "confirmed".
-
-    Returns:
-        The calls in each step, and which rules they belong to (None without any).
+    With them the rules that they belong to, in words (None without any).
     """
     counted = CONFIDENCES[CONFIDENCES.index(confidence) :]
     by_phase: dict[str | None, dict[str, float]] = {}
@@ -240,15 +215,10 @@ def blockers_figure(
     """How many calls block in each step, as a figure."""
     value, rules = count_blockers(findings, limit.confidence)
     before = None if baseline is None else count_blockers(baseline, limit.confidence)[0]
-    return Figure(
-        where,
-        value,
-        before,
-        None if before is None else value - before,
-        value / before - 1 if before else None,
-        failing=rules,
-        reason=None if limit.pattern is not None else rules,
-    )
+    change = None if before is None else value - before
+    relative = value / before - 1 if before else None
+    reason = None if limit.pattern is not None else rules
+    return Figure(where, value, before, change, relative, reason=reason, failing=rules)
 
 
 def _no_steps(limit: Limit) -> str:

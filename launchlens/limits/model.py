@@ -40,16 +40,10 @@ _QUANTITY = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<suffix>%|pp|[A-Za
 class Limit:
     """What a figure must not do: it fails when ``measured fails number``.
 
-    Attributes:
-        text: as it was written, for messages.
-        metric: a metric of the catalogue, or "blockers".
-        fails: the sign under which it fails; ">" is an upper limit.
-        measure: what is bounded: a side's value, its change, or its relative change.
-        number: in the metric's unit (ns, bytes, a fraction, a count), or a ratio less one for a
-            relative change.
-        phase: the only phase looked at; None for all.
-        confidence: for blockers, the least confidence that counts.
-        pattern: of a budget: the models or traces it is for; None for a condition.
+    ``text`` is as it was written. ``metric`` is one of the catalogue, or "blockers". ``number`` is
+    in its unit, or a ratio less one for a relative change. ``phase`` None: all. ``confidence`` is
+    the least of a blocker that counts. ``pattern``: models or traces of a budget; None for a
+    condition.
     """
 
     text: str

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from launchlens.calls import kind_name
 from launchlens.catalogue import GAPS, by_name, gap_causes
-
-if TYPE_CHECKING:
-    from launchlens.records.figures import Group
+from launchlens.records.figures import Group
 
 SHOWN = 4
 
 
 def explain_value(metric: str, group: Group) -> str | None:
-    """The largest parts of a figure.
-
-    Args:
-        metric: name of the figure.
-        group: the steps it is a median of.
-
-    Returns:
-        "cudaLaunchKernel 3700, cuLaunchKernelEx 128 per step"; None where nothing is known.
-    """
+    """The largest parts: "cudaLaunchKernel 3700, cuLaunchKernelEx 128 per step"; None: unknown."""
     parts = _parts(metric, group)
     largest = sorted(parts.items(), key=lambda item: -item[1])[:SHOWN]
     if _is_time(metric):

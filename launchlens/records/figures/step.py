@@ -10,6 +10,7 @@ from launchlens.records.figures.words import BoundBy, GraphTracing, Phase
 from launchlens.records.metric import Metric
 
 _gap = partial(Metric, unit="ns", better="less", of_window=True)
+_main_gap = partial(_gap, shown="headline")
 _idle = partial(
     Metric, unit="fraction", better="less", under_spans="lower", adds_up=False, of_window=True
 )
@@ -30,29 +31,22 @@ class Gaps:
     """Idle before the step's first own operation."""
     host: Annotated[
         int,
-        _gap(
-            "idle waiting for the host",
-            shown="headline",
-            cause="for the host",
-            legend="the CPU was busy elsewhere",
+        _main_gap(
+            "idle waiting for the host", cause="for the host", legend="the CPU was busy elsewhere"
         ),
     ]
     """Idle while the CPU was busy elsewhere, before the call that ends the gap."""
     launch: Annotated[
         int,
-        _gap(
-            "idle during launches",
-            shown="headline",
-            cause="for launches",
-            legend="latency of the launch itself",
+        _main_gap(
+            "idle during launches", cause="for launches", legend="latency of the launch itself"
         ),
     ]
     """Idle from that call's start on: the launch's own latency."""
     sync: Annotated[
         int,
-        _gap(
+        _main_gap(
             "idle in synchronization",
-            shown="headline",
             cause="in synchronization",
             legend="inside a synchronize call or a blocking copy",
         ),
