@@ -163,7 +163,7 @@ def _definitions() -> dict[str, str]:
     """The docstrings of the catalogue's fields by metric."""
     from launchlens.catalogue import GAPS
     from launchlens.records.figures import Gaps, Step
-    from launchlens.records.measured import RequestFigures, SideFigures, VariantFacts
+    from launchlens.records.variant import RequestFigures, SideFigures, VariantFacts
     from launchlens.serialize import describe
 
     return {

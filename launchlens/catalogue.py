@@ -2,7 +2,7 @@
 
 An entry is a field of a record, annotated with a `Metric`: a figure of a step in
 `launchlens.records.figures.Step` (gap causes in `Gaps`), one of a side in
-`launchlens.records.measured.SideFigures` or `VariantFacts`, one of requests in `RequestFigures`.
+`launchlens.records.variant.SideFigures` or `VariantFacts`, one of requests in `RequestFigures`.
 The field's docstring is its definition.
 """
 
@@ -14,8 +14,8 @@ from functools import cache
 from typing import get_type_hints
 
 from launchlens.records.figures import Gaps, Step
-from launchlens.records.measured import RequestFigures, SideFigures, VariantFacts
 from launchlens.records.metric import Bound, Metric, Owner, Unit
+from launchlens.records.variant import RequestFigures, SideFigures, VariantFacts
 
 GAPS = "gaps_ns"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from launchlens.records.comparison import Cell, Comparison
     from launchlens.records.figures import Group
-    from launchlens.records.measured import VariantFacts
+    from launchlens.records.variant import VariantFacts
 
 KINDS = {
     "analysis": "figures.Analysis",
@@ -139,7 +139,7 @@ def _upgrade(record: Any) -> Any:
     from launchlens.records.blocking import SEARCHED
     from launchlens.records.comparison import Comparison
     from launchlens.records.figures import Analysis
-    from launchlens.records.measured import VariantFacts
+    from launchlens.records.variant import VariantFacts
 
     if isinstance(record, VariantFacts):
         return _upgrade_facts(record)
@@ -193,7 +193,7 @@ def _upgrade_comparison(comparison: Comparison) -> Comparison:
 
 
 def _upgrade_cell(cell: Cell) -> Cell:
-    from launchlens.records.measured import FAILED
+    from launchlens.records.variant import FAILED
 
     if cell.note in ("lower bound", "upper bound"):
         return replace(cell, bound="lower" if cell.note == "lower bound" else "upper", note=None)

@@ -27,7 +27,7 @@ from launchlens.records.figures import (
     Step,
     TraceInfo,
 )
-from launchlens.records.measured import (
+from launchlens.records.variant import (
     Equivalence,
     Failure,
     RequestFigures,

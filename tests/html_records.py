@@ -13,9 +13,9 @@ from launchlens.records.comparison import (
     Side,
 )
 from launchlens.records.figures import ApiRow, Finding, GapBin, KernelRow, TraceInfo
-from launchlens.records.measured import RequestFigures, VariantFacts
 from launchlens.records.timeline import Lane, Span, Timeline
 from launchlens.records.trend import TrendPoint, TrendSeries
+from launchlens.records.variant import RequestFigures, VariantFacts
 
 GEMM = "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_tn_align8>"
 ADD = (

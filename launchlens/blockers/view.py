@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from launchlens.calls import CallKind, base_name
 from launchlens.calls.classing import class_calls
-from launchlens.calls.ownership import calls_of
+from launchlens.calls.step_calls import calls_of
 from launchlens.records.columns import OpKind, Trace
 from launchlens.records.figures import Step
 

@@ -21,7 +21,7 @@ from launchlens.comparison.sides import (
 from launchlens.errors import UsageError
 from launchlens.records.comparison import Comparison, PhaseComparison, Row, Side, SideInput
 from launchlens.records.figures import Group, Phase
-from launchlens.records.measured import VariantFacts
+from launchlens.records.variant import VariantFacts
 
 
 def compare(sides: Sequence[SideInput], *, title: str | None = None) -> Comparison:

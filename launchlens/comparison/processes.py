@@ -10,7 +10,7 @@ from launchlens.comparison.rows import judge
 from launchlens.comparison.sides import Groups
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Group, Phase, Verdict
-from launchlens.records.measured import Untraced
+from launchlens.records.variant import Untraced
 
 IN_DOUBT = "processes differ by as much in a step that waits for the CPU, and a side ran in one"
 """Why an untraced change is inconclusive although the intervals of the steps lie apart."""

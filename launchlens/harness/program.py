@@ -30,7 +30,6 @@ from launchlens.harness.turn import take_turn
 from launchlens.harness.variants import find_variant
 from launchlens.harness.variants.base import Context, forward_call
 from launchlens.protocol.facts import ChildError, VariantFailure
-from launchlens.protocol.measured import CompileCounts, SavedOutputs
 from launchlens.protocol.result import (
     AttemptResult,
     DispatchResult,
@@ -41,6 +40,7 @@ from launchlens.protocol.result import (
 )
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.protocol.step import StepPhase
+from launchlens.protocol.timings import CompileCounts, SavedOutputs
 
 
 def run_spec(spec: HarnessSpec) -> Result:

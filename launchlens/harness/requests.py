@@ -8,8 +8,8 @@ import time
 from launchlens.errors import HarnessError
 from launchlens.harness.device import synchronize
 from launchlens.harness.session import Session, VariantFailedError, failure_in, open_session
-from launchlens.protocol.measured import RequestSamples, TimedRequests, UntimedRequests
 from launchlens.protocol.spec import MIN_REQUEST_REPETITIONS
+from launchlens.protocol.timings import RequestSamples, TimedRequests, UntimedRequests
 
 
 def time_requests(session: Session) -> list[TimedRequests | UntimedRequests]:

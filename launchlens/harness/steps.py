@@ -14,9 +14,9 @@ from launchlens.harness.device import synchronize
 from launchlens.harness.inputs import DECODE, PREFILL
 from launchlens.harness.ranges import StepRanges, module_ranges
 from launchlens.harness.session import Session
-from launchlens.protocol.measured import TimedSteps, TracedSteps
 from launchlens.protocol.spec import MIN_TIMED_STEPS
 from launchlens.protocol.step import StepPhase
+from launchlens.protocol.timings import TimedSteps, TracedSteps
 
 Step = tuple["StepPhase", "Callable[[], Any]"]
 

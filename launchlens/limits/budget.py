@@ -35,7 +35,7 @@ from launchlens.limits.model import (
 )
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.limits import LimitResult, Number
-from launchlens.records.measured import VariantFacts
+from launchlens.records.variant import VariantFacts
 
 
 @dataclass(frozen=True, slots=True)

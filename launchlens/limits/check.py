@@ -14,7 +14,7 @@ from launchlens.limits.model import Limit, require_blockers, require_values
 from launchlens.records.comparison import Comparison
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.limits import LimitResult, Status
-from launchlens.records.measured import VariantFacts
+from launchlens.records.variant import VariantFacts
 
 UNPROVEN = (
     "whole-graph tracing gives only a bound of it, which cannot prove that the limit holds; "

@@ -15,8 +15,8 @@ from launchlens.limits.parts import explain_change, explain_value
 from launchlens.records.comparison import Cell, Comparison, Row, Side
 from launchlens.records.figures import Analysis, Finding, Group
 from launchlens.records.limits import Number
-from launchlens.records.measured import VariantFacts
 from launchlens.records.metric import Bound
+from launchlens.records.variant import VariantFacts
 
 NO_CALLS = "the trace has no CUDA API calls, in which blockers show"
 """Why a trace without findings proves nothing, if CUDA was not traced."""

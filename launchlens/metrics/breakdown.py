@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from launchlens.calls import base_name
-from launchlens.calls.ownership import Slices
+from launchlens.calls.step_calls import Slices
 from launchlens.intervals import batches
 from launchlens.metrics.idle import GapKind, GapTable
-from launchlens.metrics.measure import Measured
+from launchlens.metrics.measure import MeasuredSteps
 from launchlens.metrics.statistics import grouped_medians
 from launchlens.records.columns import BoolColumn, IdColumn, IntColumn, OpKind, SmallColumn, Trace
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
@@ -21,7 +21,7 @@ GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
 OP_NAMES = {OpKind.MEMCPY: "[memcpy]", OpKind.MEMSET: "[memset]", OpKind.GRAPH: "[CUDA graph]"}
 
 
-def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[KernelRow, ...]:
+def kernel_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tuple[KernelRow, ...]:
     """Kernels that the rows' steps own, by name, longest total first."""
     slices = measured.owned.ops.take(rows)
 
@@ -42,7 +42,7 @@ def kernel_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[Ker
     )
 
 
-def api_table(trace: Trace, measured: Measured, rows: IntColumn) -> tuple[ApiRow, ...]:
+def api_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tuple[ApiRow, ...]:
     """CUDA API calls that the rows' steps own, by base name, longest total first."""
     slices, api = measured.owned.calls.take(rows), trace.api
     bases = list(dict.fromkeys(base_name(n) for n in api.names))
@@ -77,7 +77,7 @@ def gap_histogram(gaps: GapTable, chosen: BoolColumn) -> tuple[GapBin, ...]:
 
 
 def gap_followers(
-    trace: Trace, measured: Measured, rows: IntColumn, chosen: BoolColumn, ends: EndOrder
+    trace: Trace, measured: MeasuredSteps, rows: IntColumn, chosen: BoolColumn, ends: EndOrder
 ) -> tuple[FollowerRow, ...]:
     """What ran right before the GPU fell idle, by name, longest idle first.
 

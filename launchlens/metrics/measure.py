@@ -9,16 +9,16 @@ from launchlens.calls.classing import Calls
 from launchlens.metrics.bound import what_bounds
 from launchlens.metrics.figures import figures
 from launchlens.metrics.idle import DeviceTime
-from launchlens.metrics.measurement import Measurement
-from launchlens.metrics.ownership import Owned
 from launchlens.metrics.reasons import unknown_reason
+from launchlens.metrics.step_ops import Owned
+from launchlens.metrics.step_rows import StepRows
 from launchlens.metrics.steps import StepRange
 from launchlens.records.columns import IntColumn, Trace
 from launchlens.records.figures import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredSteps:
     """Steps of a trace with everything that later tables are drawn from.
 
     ``steps[i]`` belongs to row ``i`` of ``owned``; ``windowed`` lists the rows that have a
@@ -32,9 +32,9 @@ class Measured:
     device_time: DeviceTime
 
 
-def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
+def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> MeasuredSteps:
     """All figures of all steps (docs/definitions.md), one `Step` for each (step, device)."""
-    m = Measurement(trace, ranges)
+    m = StepRows(trace, ranges)
     columns = {name: compute(m) for name, compute in figures().items()}
     columns["unknown_reason"] = [unknown_reason(m, row) for row in range(m.rows)]
     steps = []
@@ -61,4 +61,4 @@ def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> Measured:
                 **values,
             )
         )
-    return Measured(tuple(steps), m.owned, m.calls, m.windowed, m.device_time)
+    return MeasuredSteps(tuple(steps), m.owned, m.calls, m.windowed, m.device_time)

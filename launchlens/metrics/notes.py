@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from launchlens.metrics.measure import Measured
+from launchlens.metrics.measure import MeasuredSteps
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Group, Step
 
@@ -24,7 +24,7 @@ _SHORTFALLS = (
 """Kinds of call that leave a GPU row each, and what it means if some do not."""
 
 
-def find_notes(trace: Trace, measured: Measured, groups: Sequence[Group]) -> Iterable[str]:
+def find_notes(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group]) -> Iterable[str]:
     """What a reader must know before trusting the figures, in sentences."""
     steps = measured.steps
     for kind, calls, why in _SHORTFALLS:
@@ -49,7 +49,7 @@ def find_notes(trace: Trace, measured: Measured, groups: Sequence[Group]) -> Ite
     yield from _hidden_beside(trace, measured, groups)
 
 
-def _hidden_beside(trace: Trace, measured: Measured, groups: Sequence[Group]) -> Iterable[str]:
+def _hidden_beside(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group]) -> Iterable[str]:
     """Graph launches without work in the trace, where other steps of the process have figures."""
     hidden = np.flatnonzero(measured.calls.hidden)
     known = {g.pid for g in groups if g.metrics["window_ns"].median is not None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from launchlens.calls.ownership import Slices
+from launchlens.calls.step_calls import Slices
 from launchlens.intervals import Cover
 from launchlens.records.columns import BoolColumn, IntColumn, Trace
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from launchlens.calls import CallKind
-from launchlens.metrics.measurement import Measurement
+from launchlens.metrics.step_rows import StepRows
 from launchlens.records.recorder import Need
 
 NO_API = "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used."
@@ -31,7 +31,7 @@ UNPLACED = (
 NO_WORK = "the step submitted no GPU work from its thread."
 
 
-def unknown_reason(m: Measurement, row: int) -> str | None:
+def unknown_reason(m: StepRows, row: int) -> str | None:
     """Why some figures of a row are unknown, with the remedy; None where all are known."""
     recorder, tracing = m.trace.recorder, m.graph_tracing[row]
     kernels, graphs = m.kernel_launches[row], m.graph_launches[row]

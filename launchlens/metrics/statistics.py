@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from launchlens.calls.ownership import Slices
+from launchlens.calls.step_calls import Slices
 from launchlens.records.columns import IntColumn
 from launchlens.records.figures import Stat
 from launchlens.records.metric import Unit

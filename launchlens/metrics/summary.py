@@ -18,7 +18,7 @@ from launchlens.metrics.breakdown import (
     gap_histogram,
     kernel_table,
 )
-from launchlens.metrics.measure import Measured, measure_steps
+from launchlens.metrics.measure import MeasuredSteps, measure_steps
 from launchlens.metrics.notes import find_notes
 from launchlens.metrics.statistics import describe
 from launchlens.metrics.steps import find_steps
@@ -62,7 +62,7 @@ def summarize_measured(
     step: str | None = None,
     skip: int = 0,
     whole: bool = False,
-) -> tuple[Analysis, Measured]:
+) -> tuple[Analysis, MeasuredSteps]:
     """As `summarize`, with the measured rows for those who draw more from them (timelines)."""
     if skip < 0:
         raise UsageError(f"--skip {skip} is negative.", hint="Give the number of steps to drop.")
@@ -87,7 +87,7 @@ def summarize_measured(
     return analysis, measured
 
 
-def _groups(trace: Trace, measured: Measured, skip: int) -> tuple[Group, ...]:
+def _groups(trace: Trace, measured: MeasuredSteps, skip: int) -> tuple[Group, ...]:
     members = _members(measured.steps)
     ends = EndOrder(trace)
     # What has no device comes last: a reader, and a comparison, meets what is known first.
@@ -125,7 +125,7 @@ def _members(steps: Sequence[Step]) -> dict[tuple[Phase, int, int | None], list[
 
 def _group(
     trace: Trace,
-    measured: Measured,
+    measured: MeasuredSteps,
     kept: Sequence[int],
     dropped: int,
     ends: EndOrder,

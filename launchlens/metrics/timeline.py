@@ -12,7 +12,7 @@ from launchlens.calls import CallKind, base_name
 from launchlens.intervals import Cover, uncovered_pieces
 from launchlens.metrics.breakdown import OP_NAMES
 from launchlens.metrics.idle import BlockingCovers, GapKind
-from launchlens.metrics.measure import Measured
+from launchlens.metrics.measure import MeasuredSteps
 from launchlens.records.columns import IntColumn, OpKind, Trace
 from launchlens.records.figures import Analysis, Group, Step
 from launchlens.records.timeline import Lane, Span, Timeline
@@ -61,7 +61,7 @@ def representative_step(analysis: Analysis, group: Group) -> Step | None:
     return step if (step.kernels or step.submissions or 0) <= MOST_SUBMISSIONS else None
 
 
-def build_timeline(trace: Trace, measured: Measured, step: Step, *, side: str) -> Timeline:
+def build_timeline(trace: Trace, measured: MeasuredSteps, step: Step, *, side: str) -> Timeline:
     """Lay one step out in time.
 
     Lanes, in order: the CUDA calls of the step's thread, its NVTX ranges (a lane for each
@@ -92,7 +92,7 @@ def build_timeline(trace: Trace, measured: Measured, step: Step, *, side: str) -
     return Timeline(side, step.index, step.range, step.phase, step.window_ns, drawn)
 
 
-def _host_lane(trace: Trace, measured: Measured, window: _Window) -> Lane:
+def _host_lane(trace: Trace, measured: MeasuredSteps, window: _Window) -> Lane:
     api = trace.api
     low, high = np.searchsorted(api.thread, [window.thread, window.thread + 1])
     mine = slice(int(low), int(high))
@@ -161,7 +161,7 @@ def op_names(trace: Trace, rows: IntColumn | Rows) -> list[str]:
     ]
 
 
-def _gap_lane(trace: Trace, measured: Measured, window: _Window) -> Lane:
+def _gap_lane(trace: Trace, measured: MeasuredSteps, window: _Window) -> Lane:
     """The gaps, those that waited for the host cut into the instants of each cause."""
     gaps = measured.device_time.gaps
     position = int(np.searchsorted(measured.windowed, window.row))

@@ -12,7 +12,9 @@ from pydantic.dataclasses import dataclass
 from launchlens.errors import HarnessError
 from launchlens.protocol.checked import STRICT, first_problem
 from launchlens.protocol.facts import ChildError, Environment, ModelFacts, VariantFailure
-from launchlens.protocol.measured import (
+from launchlens.protocol.spec import HarnessSpec, Mode
+from launchlens.protocol.step import Attempt, CopyEvent, StepPhase
+from launchlens.protocol.timings import (
     CompileCounts,
     SavedOutputs,
     TimedRequests,
@@ -20,8 +22,6 @@ from launchlens.protocol.measured import (
     TracedSteps,
     UntimedRequests,
 )
-from launchlens.protocol.spec import HarnessSpec, Mode
-from launchlens.protocol.step import Attempt, CopyEvent, StepPhase
 
 
 # Results are filled in while the child runs: what an error leaves behind tells how far it came.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from launchlens.records.figures import Finding, TraceInfo, Verdict
-from launchlens.records.measured import Equivalence
+from launchlens.records.variant import Equivalence
 
 SEARCHED = (
     "Capture blockers were looked for in the CUDA API calls: a side that lists none has none there."

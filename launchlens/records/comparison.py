@@ -16,8 +16,8 @@ from launchlens.records.figures import (
     TraceInfo,
     Verdict,
 )
-from launchlens.records.measured import VariantFacts
 from launchlens.records.metric import Bound
+from launchlens.records.variant import VariantFacts
 
 if TYPE_CHECKING:
     import pandas as pd

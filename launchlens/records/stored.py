@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from launchlens.records.figures import Finding
-from launchlens.records.measured import VariantFacts, shortened
+from launchlens.records.variant import VariantFacts, shortened
 
 RunStatus = Literal["running", "complete", "incomplete", "failed"]
 VariantStatus = Literal["ok", "failed", "error"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from launchlens.records.comparison import Side
 from launchlens.records.figures import Finding
-from launchlens.records.measured import Equivalence, Failure
+from launchlens.records.variant import Equivalence, Failure
 from launchlens.report.document import FindingItem, Findings, Section, Text
 from launchlens.report.words import format_ns, format_value, plain
 

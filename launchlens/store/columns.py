@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 from launchlens.catalogue import GAPS, gap_causes, metrics
 from launchlens.records.figures import Step
-from launchlens.records.measured import Equivalence, RequestFigures, VariantFacts
+from launchlens.records.variant import Equivalence, RequestFigures, VariantFacts
 
 VARIANT_FACTS = (
     *("isl", "osl", "batch", "dtype", "command"),

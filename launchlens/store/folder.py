@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from launchlens.errors import LaunchlensError, StoreError
 from launchlens.records.figures import Analysis, Finding, Group
-from launchlens.records.measured import VariantFacts
 from launchlens.records.stored import RunStatus, VariantStatus
+from launchlens.records.variant import VariantFacts
 from launchlens.store import rows
 from launchlens.store.database import open_database, writing
 from launchlens.store.files import (

@@ -9,8 +9,8 @@ from typing import Any
 
 from launchlens.errors import StoreError, reason_of
 from launchlens.records.figures import Finding
-from launchlens.records.measured import VariantFacts
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
+from launchlens.records.variant import VariantFacts
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
 from launchlens.store.paths import is_abandoned
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from launchlens.catalogue import gap_causes
 from launchlens.records.figures import Group, Stat, Step, TraceInfo
-from launchlens.records.measured import VariantFacts
+from launchlens.records.variant import VariantFacts
 from launchlens.store.columns import gap_column, record_columns
 
 ENVIRONMENT = (

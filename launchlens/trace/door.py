@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.errors import TraceError
-from launchlens.trace.format import HEAD_BYTES, TraceFile, TraceFormat
 from launchlens.trace.formats import all_formats
+from launchlens.trace.interface import HEAD_BYTES, TraceFile, TraceFormat
 from launchlens.trace.unpack import COMPRESSED_SUFFIXES, compression, unpacked
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from launchlens.errors import TraceError
-from launchlens.trace.format import HEAD_BYTES, TraceFile
+from launchlens.trace.interface import HEAD_BYTES, TraceFile
 
 COMPRESSED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd")
 _MAGICS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}

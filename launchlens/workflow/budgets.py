@@ -13,7 +13,7 @@ from launchlens.workflow.sides import load_side, side_of_trace, with_blockers
 if TYPE_CHECKING:
     from launchlens.records.figures import Analysis
     from launchlens.records.limits import LimitReport
-    from launchlens.records.measured import VariantFacts
+    from launchlens.records.variant import VariantFacts
     from launchlens.workflow.load import Choices
 
 

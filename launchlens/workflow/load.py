@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from launchlens.metrics.measure import Measured
+    from launchlens.metrics.measure import MeasuredSteps
     from launchlens.records.columns import Trace
     from launchlens.records.figures import Analysis
 
@@ -32,7 +32,7 @@ class Loaded:
 
     trace: Trace
     analysis: Analysis
-    measured: Measured
+    measured: MeasuredSteps
     file: Path | None = None
 
 

@@ -12,8 +12,8 @@ from launchlens.workflow.blockers import find_blockers_of
 from launchlens.workflow.load import Choices, Loaded, load
 
 if TYPE_CHECKING:
-    from launchlens.records.measured import VariantFacts
     from launchlens.records.stored import StoredVariant
+    from launchlens.records.variant import VariantFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ import numpy as np
 import profiled
 
 from launchlens import capture
-from launchlens.protocol.measured import TracedSteps
 from launchlens.protocol.result import TimeResult, TraceResult, read_result, write_result
 from launchlens.protocol.spec import HarnessSpec
+from launchlens.protocol.timings import TracedSteps
 
 RECORDED = Path(__file__).parent / "recorded"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import handmade
 
 from launchlens import store
-from launchlens.records.measured import Failure, RequestFigures, Untraced, VariantFacts
+from launchlens.records.variant import Failure, RequestFigures, Untraced, VariantFacts
 from launchlens.workflow.load import Choices, load
 
 ROOT = Path(__file__).parents[2]

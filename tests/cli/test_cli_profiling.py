@@ -10,7 +10,7 @@ from written import as_markdown, in_terminal
 from launchlens.comparison import tabulate
 from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.comparison import SideInput
-from launchlens.records.measured import Failure, Untraced, VariantFacts
+from launchlens.records.variant import Failure, Untraced, VariantFacts
 from launchlens.report.sentences import comparison_sentences
 from launchlens.workflow.load import Choices, load
 

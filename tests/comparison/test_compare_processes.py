@@ -11,11 +11,11 @@ from handmade import analysis, group, stat
 from launchlens.comparison import compare
 from launchlens.comparison.processes import judge_untraced
 from launchlens.limits import check_comparison, parse_condition
-from launchlens.protocol.measured import TimedSteps
+from launchlens.protocol.timings import TimedSteps
 from launchlens.records.blocking import PatchEffect
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Stat
-from launchlens.records.measured import Equivalence, Untraced, VariantFacts
+from launchlens.records.variant import Equivalence, Untraced, VariantFacts
 from launchlens.report.blockers import effect_lines
 from launchlens.report.sentences import comparison_sentences
 from launchlens.workflow.profiling.gather import untraced_of

@@ -14,7 +14,7 @@ from launchlens.comparison.figures import SIDE_FIGURES
 from launchlens.metrics import summarize
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import KernelRow
-from launchlens.records.measured import VariantFacts
+from launchlens.records.variant import VariantFacts
 from launchlens.trace import read_trace
 
 TRACES = Path(__file__).parents[2] / "traces"

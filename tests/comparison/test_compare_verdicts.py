@@ -13,7 +13,7 @@ from launchlens.comparison.rows import judge
 from launchlens.errors import UsageError
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Stat
-from launchlens.records.measured import Failure, Untraced, VariantFacts
+from launchlens.records.variant import Failure, Untraced, VariantFacts
 
 
 def with_metrics(metrics, **changes):

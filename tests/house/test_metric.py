@@ -44,7 +44,7 @@ def copied_bytes(m):
 '''
 STORE = """
 from launchlens import store, read_trace, summarize
-from launchlens.records.measured import VariantFacts
+from launchlens.records.variant import VariantFacts
 from pathlib import Path
 import shutil, sys
 

@@ -38,7 +38,7 @@ import handmade
 from launchlens import read_trace, store, summarize
 from launchlens.comparison import side_figures
 from launchlens.records.comparison import SideInput
-from launchlens.records.measured import Untraced, VariantFacts
+from launchlens.records.variant import Untraced, VariantFacts
 
 for day, wall in (1, {WALL}), (2, {WALL // 2}):
     facts = VariantFacts(
@@ -60,7 +60,7 @@ for day, wall in (1, {WALL}), (2, {WALL // 2}):
 @pytest.fixture
 def stored(house):
     house.insert(
-        "records/measured.py",
+        "records/variant.py",
         FIELD,
         after='"""1 − busy_ns / untraced wall: device time barely suffers from tracing, '
         'wall time does."""',

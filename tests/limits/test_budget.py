@@ -10,7 +10,7 @@ import pytest
 from launchlens.errors import UsageError
 from launchlens.limits.budget import check_budget, read_budget
 from launchlens.records.figures import ApiRow, KernelRow
-from launchlens.records.measured import Untraced, VariantFacts
+from launchlens.records.variant import Untraced, VariantFacts
 
 
 def budget(tmp_path, text):

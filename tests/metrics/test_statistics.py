@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launchlens.metrics.ownership import Slices
 from launchlens.metrics.statistics import (
     describe,
     grouped_medians,
@@ -19,6 +18,7 @@ from launchlens.metrics.statistics import (
     pool_processes,
     segment_medians,
 )
+from launchlens.metrics.step_ops import Slices
 
 
 def bootstrap_medians(n):

@@ -16,7 +16,7 @@ from launchlens.comparison import compare
 from launchlens.metrics import summarize
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Diagnostic
-from launchlens.records.measured import Failure, VariantFacts
+from launchlens.records.variant import Failure, VariantFacts
 from launchlens.trace import read_trace
 
 CONTROL = re.compile(

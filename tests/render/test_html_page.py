@@ -14,7 +14,7 @@ import html_records as records
 import pytest
 
 from launchlens.catalogue import step_metrics
-from launchlens.records.measured import Failure
+from launchlens.records.variant import Failure
 from launchlens.render.html.page import script_json, write_page
 from launchlens.report.analysis import analysis_document
 from launchlens.report.comparison import comparison_document

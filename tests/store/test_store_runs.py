@@ -20,7 +20,7 @@ import pytest
 from launchlens import store
 from launchlens.errors import StoreError, UsageError
 from launchlens.records.figures import Analysis, Step
-from launchlens.records.measured import Failure, RequestFigures, Untraced, VariantFacts
+from launchlens.records.variant import Failure, RequestFigures, Untraced, VariantFacts
 from launchlens.store.database import open_database
 from launchlens.store.files import read_record
 
@@ -159,7 +159,7 @@ KILLED = """
     sys.path.insert(0, {tests!r})
     import handmade
     from launchlens import store
-    from launchlens.records.measured import VariantFacts
+    from launchlens.records.variant import VariantFacts
     from launchlens.store.database import open_database
 
     root = Path({root!r})

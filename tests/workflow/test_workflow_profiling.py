@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from launchlens.protocol.facts import ChildError, Environment, ModelFacts, VariantFailure
-from launchlens.protocol.measured import SavedOutputs, UntimedRequests
 from launchlens.protocol.result import TimeResult
 from launchlens.protocol.spec import HarnessSpec
-from launchlens.records.measured import VariantFacts
+from launchlens.protocol.timings import SavedOutputs, UntimedRequests
+from launchlens.records.variant import VariantFacts
 from launchlens.workflow.profiling.gather import facts_of, failure_of
 from launchlens.workflow.profiling.outcome import Outcome
 from launchlens.workflow.profiling.plan import make_plan

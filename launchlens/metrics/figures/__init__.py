@@ -14,10 +14,10 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from launchlens.metrics.measurement import Measurement
+    from launchlens.metrics.step_rows import StepRows
 
 Column = list[Any]
-Compute = Callable[["Measurement"], Column]
+Compute = Callable[["StepRows"], Column]
 
 _FIGURES: dict[str, Compute] = {}
 
@@ -27,7 +27,7 @@ def register(name: str, compute: Compute) -> None:
     _FIGURES[name] = compute
 
 
-def figure(compute: Callable[[Measurement], Column]) -> Callable[[Measurement], Column]:
+def figure(compute: Callable[[StepRows], Column]) -> Callable[[StepRows], Column]:
     """Mark a function as what computes the field of `Step` that has its name."""
     register(compute.__name__, compute)
     return compute

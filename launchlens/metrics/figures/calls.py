@@ -7,10 +7,10 @@ from functools import partial
 from launchlens.calls import CallKind
 from launchlens.catalogue import step_metrics
 from launchlens.metrics.figures import Column, figure, register
-from launchlens.metrics.measurement import Measurement
+from launchlens.metrics.step_rows import StepRows
 
 
-def _counted(m: Measurement, kinds: tuple[CallKind, ...]) -> Column:
+def _counted(m: StepRows, kinds: tuple[CallKind, ...]) -> Column:
     """Calls of some kinds that were not captured."""
     return m.host(m.count_kinds(*kinds))
 
@@ -22,19 +22,19 @@ for metric in step_metrics():
 
 
 @figure
-def hidden_graph_launches(m: Measurement) -> Column:
+def hidden_graph_launches(m: StepRows) -> Column:
     """Graph launches that have neither node rows nor a whole-graph row."""
     return m.host(m.hidden)
 
 
 @figure
-def captured_calls(m: Measurement) -> Column:
+def captured_calls(m: StepRows) -> Column:
     """Calls that submitted nothing because their stream was being captured."""
     return m.host(m.count(m.calls.captured))
 
 
 @figure
-def cpu_ns(m: Measurement) -> Column:
+def cpu_ns(m: StepRows) -> Column:
     """Length of the range."""
     lengths = [r.end_ns - r.start_ns for r in m.ranges]
     return [lengths[step] for step in m.owned.step.tolist()]

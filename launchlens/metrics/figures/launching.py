@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from launchlens.calls import CallKind
-from launchlens.calls.ownership import Slices
+from launchlens.calls.step_calls import Slices
 from launchlens.metrics.figures import Column, figure
-from launchlens.metrics.measurement import Measurement
 from launchlens.metrics.statistics import segment_medians
+from launchlens.metrics.step_rows import StepRows
 from launchlens.records.columns import IntColumn, OpKind
 
 
 @figure
-def launch_cost_ns(m: Measurement) -> Column:
+def launch_cost_ns(m: StepRows) -> Column:
     """Median duration of a launch call, of a step on several devices where it launched."""
     launch, slices, cost = _launch_calls(m)
     median = segment_medians(cost, slices)
@@ -24,7 +24,7 @@ def launch_cost_ns(m: Measurement) -> Column:
 
 
 @figure
-def launch_cost_total_ns(m: Measurement) -> Column:
+def launch_cost_total_ns(m: StepRows) -> Column:
     """Duration of all launch calls; unknown without any."""
     launch, slices, cost = _launch_calls(m)
     running = np.concatenate([[0], np.cumsum(cost)])
@@ -35,7 +35,7 @@ def launch_cost_total_ns(m: Measurement) -> Column:
 
 
 @figure
-def inter_launch_ns(m: Measurement) -> Column:
+def inter_launch_ns(m: StepRows) -> Column:
     """Median start-to-start time of the thread's launches, whichever devices they are on."""
     launch, slices, _ = _launch_calls(m)
     between = Slices(slices.low, np.maximum(slices.high - 1, slices.low))
@@ -43,7 +43,7 @@ def inter_launch_ns(m: Measurement) -> Column:
 
 
 @figure
-def queue_ns(m: Measurement) -> Column:
+def queue_ns(m: StepRows) -> Column:
     """Median time from the end of a call to the start of its operation (0 if earlier)."""
     order, ops, api = m.owned.order, m.trace.ops, m.trace.api
     queued = ops.start_ns[order] - api.end_ns[ops.api_row[order]]
@@ -51,7 +51,7 @@ def queue_ns(m: Measurement) -> Column:
 
 
 @figure
-def tklqt_ns(m: Measurement) -> Column:
+def tklqt_ns(m: StepRows) -> Column:
     """Total kernel launch and queuing time (arXiv 2504.11750): sum of start to kernel start."""
     ops, api = m.trace.ops, m.trace.api
     kernels = np.flatnonzero(ops.kind[m.owned.order] == OpKind.KERNEL)
@@ -62,16 +62,14 @@ def tklqt_ns(m: Measurement) -> Column:
     return m.where(m.countable & m.has_window, (total[slices.high] - total[slices.low]).tolist())
 
 
-def _launch_calls(m: Measurement) -> tuple[IntColumn, Slices, IntColumn]:
+def _launch_calls(m: StepRows) -> tuple[IntColumn, Slices, IntColumn]:
     """Rows of the launch calls, those of each step, and the duration of each."""
     launch = np.flatnonzero(m.of_kind(CallKind.KERNEL) | m.of_kind(CallKind.GRAPH))
     api = m.trace.api
     return launch, m.owned.calls.within(launch), api.end_ns[launch] - api.start_ns[launch]
 
 
-def _mine(
-    m: Measurement, row: int, launch: IntColumn, slices: Slices, cost: IntColumn
-) -> IntColumn:
+def _mine(m: StepRows, row: int, launch: IntColumn, slices: Slices, cost: IntColumn) -> IntColumn:
     part = slice(slices.low[row], slices.high[row])
     mine: IntColumn = cost[part][m.here(row, m.device_of_call[launch[part]])]
     return mine

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from launchlens.trace.format import TraceFormat
+from launchlens.trace.interface import TraceFormat
 
 
 @cache

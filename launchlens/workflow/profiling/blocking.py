@@ -13,7 +13,7 @@ from launchlens.protocol.spec import Mode
 from launchlens.protocol.step import Attempt, BlockerMet, CopyEvent
 from launchlens.records.blocking import CaptureAttempt, CaptureBlocker
 from launchlens.records.figures import Finding
-from launchlens.records.measured import shortened
+from launchlens.records.variant import shortened
 from launchlens.store import RunFolder
 from launchlens.workflow.load import Loaded
 from launchlens.workflow.profiling.child import run_child

@@ -14,7 +14,7 @@ from launchlens.errors import CaptureError, HarnessError, LaunchlensError, Trace
 from launchlens.harness.variants import as_it_is, one_graph
 from launchlens.protocol.result import TimeResult, TraceResult, read_result
 from launchlens.protocol.spec import HarnessSpec
-from launchlens.records.measured import Failure, VariantFacts
+from launchlens.records.variant import Failure, VariantFacts
 from launchlens.store import RunFolder
 from launchlens.workflow.load import Choices, load
 from launchlens.workflow.profiling.blocking import findings_with, try_capture

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 from launchlens.harness.equivalence import compare_outputs
 from launchlens.harness.variants import built_in
 from launchlens.metrics.statistics import pool_processes
-from launchlens.protocol.measured import TimedRequests, TimedSteps, UntimedRequests
 from launchlens.protocol.result import Result, TimeResult, TraceResult
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.protocol.step import StepPhase
+from launchlens.protocol.timings import TimedRequests, TimedSteps, UntimedRequests
 from launchlens.records.blocking import CaptureBlocker
-from launchlens.records.measured import Equivalence, Failure, RequestFigures, Untraced, VariantFacts
+from launchlens.records.variant import Equivalence, Failure, RequestFigures, Untraced, VariantFacts
 
 _Record = TypeVar("_Record", RequestFigures, CaptureBlocker)
 

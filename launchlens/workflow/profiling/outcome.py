@@ -9,7 +9,7 @@ from launchlens.harness.variants import built_in
 from launchlens.protocol.result import TimeResult
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Finding
-from launchlens.records.measured import VariantFacts
+from launchlens.records.variant import VariantFacts
 from launchlens.workflow.load import Loaded
 from launchlens.workflow.sides import LoadedSide, variant_label
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from launchlens.errors import TraceError
-from launchlens.trace.format import TraceFile, TraceFormat, describe
+from launchlens.trace.interface import TraceFile, TraceFormat, describe
 
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace

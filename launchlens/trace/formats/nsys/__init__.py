@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.errors import CaptureError, TraceError
-from launchlens.trace.format import TraceFile, TraceFormat
 from launchlens.trace.formats.nsys.private import find_secrets
 from launchlens.trace.formats.nsys.schema import has_nsys_tables
 from launchlens.trace.formats.nsys.scrub import scrub_export
@@ -17,6 +16,7 @@ from launchlens.trace.formats.nsys.source import (
     check_header,
 )
 from launchlens.trace.formats.nsys.stacks import read_stacks
+from launchlens.trace.interface import TraceFile, TraceFormat
 
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace

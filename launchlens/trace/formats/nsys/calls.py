@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.records.columns import ApiTable, IdColumn, IntColumn, SmallColumn
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.names import PROCESS_MASK, Names, Registry, constant
 from launchlens.trace.formats.nsys.scan import NULL, Column, scan_table
 from launchlens.trace.formats.nsys.schema import RUNTIME, Schema
+from launchlens.trace.interface import TraceFile
 
 
 def read_api(

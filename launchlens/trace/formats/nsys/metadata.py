@@ -11,9 +11,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from launchlens.records.figures import Diagnostic, TraceInfo
-from launchlens.trace.format import TraceFile, describe
 from launchlens.trace.formats.nsys.schema import CONTEXTS, Schema
 from launchlens.trace.formats.nsys.source import looked_through
+from launchlens.trace.interface import TraceFile, describe
 
 _SEVERITIES = {2: "warning", 3: "error"}  # fallback for ENUM_DIAGNOSTIC_SEVERITY_LEVEL
 

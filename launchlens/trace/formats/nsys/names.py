@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.records.columns import SmallColumn
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.scan import NULL, Column, as_text, scan_table
 from launchlens.trace.formats.nsys.schema import STRINGS, Schema
+from launchlens.trace.interface import TraceFile
 
 PROCESS_MASK = ~0xFFFFFF
 """What of a globalTid names its process (its globalPid)."""

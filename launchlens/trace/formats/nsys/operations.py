@@ -16,11 +16,11 @@ from launchlens.records.columns import (
     OpTable,
     SmallColumn,
 )
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys import schema as names
 from launchlens.trace.formats.nsys.names import Registry, constant
 from launchlens.trace.formats.nsys.scan import NULL, Column, scan_table
 from launchlens.trace.formats.nsys.schema import Schema
+from launchlens.trace.interface import TraceFile
 
 UNKNOWN_DEVICE = 2**31 - 1
 _NODE = "({0} IS NOT NULL AND {0} <> 0)"

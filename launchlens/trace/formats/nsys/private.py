@@ -6,8 +6,8 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.source import opened
+from launchlens.trace.interface import TraceFile
 
 _FOLDERS = re.compile(r"(?<![\w.\]>)])/(?:[\w.\-+@~ ]*[\w.\-+@~]/)+(?=[\w.\-+@~<])")
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/|.*/lib/(?=python3)")

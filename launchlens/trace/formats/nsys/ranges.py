@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from launchlens.records.columns import IdColumn, IntColumn, RangeTable, SmallColumn
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.names import PROCESS_MASK, Names, Registry
 from launchlens.trace.formats.nsys.scan import NULL, Column, Scanned, as_text, scan_table
 from launchlens.trace.formats.nsys.schema import NVTX, Schema
+from launchlens.trace.interface import TraceFile
 
 _RANGE_EVENTS = (59, 60, 70, 71)  # push/pop, start/end, and the same two from NVTXT files
 _DOMAIN_CREATE = 75

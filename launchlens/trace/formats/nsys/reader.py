@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from launchlens.records.columns import Process, Thread, Trace
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.calls import read_api
 from launchlens.trace.formats.nsys.devices import resolve_devices
 from launchlens.trace.formats.nsys.metadata import read_facts
@@ -15,6 +14,7 @@ from launchlens.trace.formats.nsys.ranges import read_ranges
 from launchlens.trace.formats.nsys.remedies import recorder
 from launchlens.trace.formats.nsys.schema import RUNTIME, read_schema
 from launchlens.trace.formats.nsys.source import check_header
+from launchlens.trace.interface import TraceFile
 from launchlens.trace.link import link_operations
 
 

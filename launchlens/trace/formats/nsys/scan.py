@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.errors import TraceError
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.schema import Schema
 from launchlens.trace.formats.nsys.source import sqlite_uri
+from launchlens.trace.interface import TraceFile
 
 if TYPE_CHECKING:
     import pyarrow as pa

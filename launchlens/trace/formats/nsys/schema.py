@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launchlens.errors import TraceError
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.source import EXPORT_HINT, connect_read_only, looked_through
+from launchlens.trace.interface import TraceFile
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"

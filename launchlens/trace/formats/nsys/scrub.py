@@ -15,11 +15,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts
 from launchlens.trace.formats.nsys.payload import survey_payload
 from launchlens.trace.formats.nsys.private import clean_value, columns_of
 from launchlens.trace.formats.nsys.source import opened
+from launchlens.trace.interface import TraceFile
 
 # Facts about the machine that figures and their provenance need; all other rows are removed.
 _KEPT_SYSTEM_NAMES = (

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from launchlens.errors import TraceError
-from launchlens.trace.format import TraceFile
+from launchlens.trace.interface import TraceFile
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 REPORT_SUFFIXES = (".nsys-rep", ".qdrep", ".qdstrm")

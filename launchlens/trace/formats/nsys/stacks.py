@@ -11,10 +11,10 @@ from __future__ import annotations
 import sqlite3
 
 from launchlens.records.stacks import ChainRow, PythonFrame, PythonStack, Stacks
-from launchlens.trace.format import TraceFile
 from launchlens.trace.formats.nsys.frames import decode_frames
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts, select
 from launchlens.trace.formats.nsys.source import opened
+from launchlens.trace.interface import TraceFile
 
 PYTHON_DOMAIN = "Python Backtrace on CUDA"
 _DOMAIN_CREATION = 75

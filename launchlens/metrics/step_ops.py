@@ -1,7 +1,7 @@
 """Which GPU operations each step owns, and on which device.
 
 A step owns the operations with the same (process, correlation id) as one of its calls: never by
-overlap in time on the GPU. Its calls are one slice (`launchlens.calls.ownership`), and with
+overlap in time on the GPU. Its calls are one slice (`launchlens.calls.step_calls`), and with
 operations sorted by their call its operations are one too, so everything below is a binary search.
 """
 
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from launchlens.calls.ownership import Slices
+from launchlens.calls.step_calls import Slices
 from launchlens.records.columns import BoolColumn, IdColumn, IntColumn, OpKind, SmallColumn, Trace
 
 

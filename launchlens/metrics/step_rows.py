@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from launchlens.calls import CallKind
 from launchlens.calls.classing import class_calls
-from launchlens.calls.ownership import calls_of
+from launchlens.calls.step_calls import calls_of
 from launchlens.metrics.figures import Column
 from launchlens.metrics.idle import Windows, measure_windows
-from launchlens.metrics.ownership import count_kind, own, own_extent
 from launchlens.metrics.placement import Unplaced
+from launchlens.metrics.step_ops import count_kind, own, own_extent
 from launchlens.metrics.steps import StepRange
 from launchlens.records.columns import IntColumn, OpKind, SmallColumn, Trace
 from launchlens.records.figures import GraphTracing
@@ -22,7 +22,7 @@ from launchlens.records.figures import GraphTracing
 Mask = npt.NDArray[np.bool_]
 
 
-class Measurement:
+class StepRows:
     """Rows of a trace: one for each (step, device), with what all figures need.
 
     ``windowed`` lists the rows that have a window, in the order of ``windows`` and ``device_time``;
