@@ -1,4 +1,4 @@
-"""Finds, runs and exports nsys, and checks the machine. The only room that starts processes."""
+"""Finds, runs and exports nsys, and checks the machine. Almost alone in starting processes."""
 
 from launchlens.capture.command import GraphTrace, Tracing, profile_arguments
 from launchlens.capture.doctor import check_environment

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("yaml", reason="needs PyYAML")
-sys.path.append(str(Path(__file__).parents[1] / "github"))
+sys.path.append(str(Path(__file__).parents[1] / "forge"))
 from fake_github import TOKEN, FakeGitHub
 from stored_runs import COMMIT
 from test_action import outputs, run_step

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from stored_runs import COMMIT, EAGER, NODE, make_run
 
-sys.path.append(str(Path(__file__).parents[1] / "github"))
+sys.path.append(str(Path(__file__).parents[1] / "forge"))
 from fake_github import HEAD, TOKEN, FakeGitHub
 
 TARGET = ("--repo", "o/r", "--pr", "7")

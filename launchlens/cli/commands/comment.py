@@ -20,7 +20,6 @@ from launchlens.cli.output import end_if_broken, write
 from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
-    from launchlens.github.client import GitHubForge
     from launchlens.records.comparison import Comparison
 
 
@@ -59,8 +58,7 @@ def comment(
     The token comes from $GITHUB_TOKEN, $GH_TOKEN or gh; $GITHUB_API_URL names a GitHub Enterprise
     server. Thresholds are told in the comment; it is posted before they end the command with 3.
     """
-    from launchlens.github import make_marker, post_comment
-    from launchlens.github.post import check_target
+    from launchlens.forge import make_marker, open_change, post_comment
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
     from launchlens.render.markdown.comment import render_comment
     from launchlens.report.comparison import comparison_document
@@ -68,8 +66,7 @@ def comment(
     from launchlens.workflow.comparisons import load_comparison
 
     conditions = [parse_condition(text) for text in fail_on or ()]
-    check_target(repo, pr)
-    forge = None if dry_run else _open_forge(repo, pr)
+    change = open_change(repo, pr, dry_run=dry_run)
     choices = Choices(phase.value, step, skip, nsys=nsys)
     blockers = ask_for_blockers(conditions)
     comparison = load_comparison(reports, choices, runs, blockers=blockers)
@@ -79,13 +76,13 @@ def comment(
         comparison_document(comparison),
         marker=marker,
         measured_commit=_measured_commit(comparison, commit),
-        head_commit=forge.read_head() if forge else None,
+        head_commit=change.read_head() if change else None,
         limits=[(result.passed, describe_limit(result)) for result in results],
     )
-    posted = post_comment(repo, pr, body, marker=marker, token=None, dry_run=dry_run, forge=forge)
-    if dry_run:
-        write(posted.body, None)
+    if change is None:
+        write(body, None)
     else:
+        posted = post_comment(change, body, marker)
         write(f"{posted.action} {posted.url}\n", None)
         if posted.removed:
             sys.stderr.write(f"removed {posted.removed} duplicates of it\n")
@@ -105,17 +102,3 @@ def _measured_commit(comparison: Comparison, named: str | None) -> str | None:
             f"note: --commit says {named[:7]}, the run says it was recorded at {', '.join(other)}\n"
         )
     return named
-
-
-def _open_forge(repo: str, pr: int) -> GitHubForge:
-    """The pull request, with the token of the environment or the one that gh keeps.
-
-    Raises:
-        UsageError: there is no token. Told before traces are read.
-    """
-    from launchlens.capture.ghtoken import read_gh_token
-    from launchlens.github import find_token, hostname_of
-    from launchlens.github.client import GitHubForge
-
-    token = find_token() or read_gh_token(hostname_of(None))
-    return GitHubForge(repo, pr, token=token)

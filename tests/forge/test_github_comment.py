@@ -9,10 +9,10 @@ import time
 import pytest
 from fake_github import HEAD, TOKEN, FakeGitHub
 
-from launchlens.capture.ghtoken import read_gh_token
 from launchlens.errors import UsageError
-from launchlens.github import ForgeError, find_token, hostname_of, make_marker, post_comment
-from launchlens.github.client import GitHubForge
+from launchlens.forge import ForgeError, make_marker, open_change, post_comment
+from launchlens.forge.forges.github.client import PullRequestOnGitHub
+from launchlens.forge.forges.github.token import find_api_url, find_token
 
 MARKER = make_marker("gemma-4-e4b")
 BODY = f"{MARKER}\nlaunches 3828 → 1"
@@ -28,12 +28,11 @@ def fake():
 
 def forge(fake, **changes):
     settings = {"token": TOKEN, "api_url": fake.url, "backoff_s": 0.01, "longest_wait_s": 2.0}
-    return GitHubForge("o/r", 7, **settings | changes)
+    return PullRequestOnGitHub("o/r", 7, **settings | changes)
 
 
 def post(fake, body=BODY, **changes):
-    made = forge(fake, **changes)
-    return post_comment("o/r", 7, body, marker=MARKER, token=TOKEN, forge=made)
+    return post_comment(forge(fake, **changes), body, MARKER)
 
 
 def test_creates_then_updates_the_same_comment(fake):
@@ -49,11 +48,6 @@ def test_the_same_body_again_changes_nothing(fake):
     post(fake)
     assert post(fake).action == "unchanged"
     assert fake.count("PATCH", "") == 0
-
-
-def test_a_marker_is_put_before_a_body_without_one(fake):
-    post(fake, "plain")
-    assert fake.bodies() == [f"{MARKER}\nplain"]
 
 
 def test_finds_its_comment_on_the_second_page(fake):
@@ -206,19 +200,16 @@ def test_the_token_is_never_shown(fake, capfd, caplog):
     fake.fail("POST", COMMENTS, (422, {}, leak))
     made = forge(fake)
     with pytest.raises(ForgeError) as caught:
-        post_comment("o/r", 7, BODY, marker=MARKER, token=TOKEN, forge=made)
+        post_comment(made, BODY, MARKER)
     shown = "".join([str(caught.value), repr(caught.value), repr(made), *capfd.readouterr()])
     assert TOKEN not in shown
     # PyGithub logs requests at DEBUG, with the header blacked out.
     assert f"token {TOKEN}" not in caplog.text
 
 
-def test_dry_run_sends_nothing(fake):
-    posted = post_comment(
-        "o/r", 7, "text", marker=MARKER, token=None, api_url=fake.url, dry_run=True
-    )
-    assert (posted.action, posted.url, posted.body) == ("printed", None, f"{MARKER}\ntext")
-    assert fake.requests == []
+def test_dry_run_asks_for_no_token(monkeypatch):
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    assert open_change("o/r", 7, dry_run=True) is None
 
 
 def test_head_of_the_pull_request(fake):
@@ -228,29 +219,30 @@ def test_head_of_the_pull_request(fake):
 @pytest.mark.parametrize(("repo", "pr"), [("o", 1), ("o/r/x", 1), ("o/r?x", 1), ("o/r", 0)])
 def test_targets_that_make_no_sense(repo, pr):
     with pytest.raises(UsageError):
-        post_comment(repo, pr, BODY, marker=MARKER, token=TOKEN)
+        open_change(repo, pr, dry_run=True)
 
 
-def test_no_token_and_unsafe_addresses_are_refused():
+def test_no_token_and_unsafe_addresses_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="GITHUB_TOKEN"):
-        post_comment("o/r", 7, BODY, marker=MARKER, token=None)
+        find_token("https://api.github.com", {})
     with pytest.raises(UsageError, match="unencrypted"):
-        post_comment("o/r", 7, BODY, marker=MARKER, token=TOKEN, api_url="http://ghe.test/api/v3")
+        find_api_url({"GITHUB_API_URL": "http://ghe.test/api/v3"})
     with pytest.raises(UsageError, match="no address"):
-        post_comment("o/r", 7, BODY, marker=MARKER, token=TOKEN, api_url="ghe.test")
+        find_api_url({"GITHUB_API_URL": "ghe.test"})
 
 
-def test_api_url_of_the_environment_is_used(fake, monkeypatch):
+def test_api_url_and_token_of_the_environment_are_used(fake, monkeypatch):
     monkeypatch.setenv("GITHUB_API_URL", fake.url)
-    assert post_comment("o/r", 7, BODY, marker=MARKER, token=TOKEN).action == "created"
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    assert post_comment(open_change("o/r", 7), BODY, MARKER).action == "created"
 
 
-def test_token_and_host_of_the_environment():
-    assert find_token({"GH_TOKEN": "b"}) == "b"
-    assert find_token({"GITHUB_TOKEN": "a", "GH_TOKEN": "b"}) == "a"
-    assert find_token({"GITHUB_TOKEN": " "}) is None
-    assert hostname_of(None, {}) == "github.com"
-    assert hostname_of("https://ghe.test/api/v3", {}) == "ghe.test"
+def test_token_of_the_environment():
+    api = "https://api.github.com"
+    assert find_token(api, {"GH_TOKEN": "b"}) == "b"
+    assert find_token(api, {"GITHUB_TOKEN": "a", "GH_TOKEN": "b"}) == "a"
+    assert find_token(api, {"GITHUB_TOKEN": " ", "GH_TOKEN": "b"}) == "b"
 
 
 def test_markers_cannot_be_broken_out_of():
@@ -259,21 +251,21 @@ def test_markers_cannot_be_broken_out_of():
 
 
 @pytest.mark.parametrize(
-    ("script", "expected"),
+    ("api", "script", "expected"),
     [
-        ('[ "$*" = "auth token --hostname github.com" ] && echo gho_abc', "gho_abc"),
-        ("echo 'not logged in' >&2; exit 1", None),
-        ("true", None),
+        ("api.github.com", '[ "$*" = "auth token --hostname github.com" ] && echo gho_a', "gho_a"),
+        ("ghe.test/api/v3", '[ "$*" = "auth token --hostname ghe.test" ] && echo gho_b', "gho_b"),
+        ("api.github.com", "echo 'not logged in' >&2; exit 1", None),
+        ("api.github.com", "true", None),
     ],
 )
-def test_token_of_gh(tmp_path, monkeypatch, script, expected):
+def test_token_of_gh(tmp_path, monkeypatch, api, script, expected):
     gh = tmp_path / "gh"
     gh.write_text(f"#!/bin/sh\n{script}\n")
     gh.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert read_gh_token() == expected
-
-
-def test_no_gh(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert read_gh_token() is None
+    if expected:
+        assert find_token(f"https://{api}", {}) == expected
+    else:
+        with pytest.raises(UsageError, match="no token"):
+            find_token(f"https://{api}", {})

@@ -1,14 +1,10 @@
-"""What `post_comment` needs of a place where changes are reviewed.
-
-`GitHubForge` is the one implementation; notes of GitLab merge requests (python-gitlab) would fit.
-Nothing outside of the implementation knows GitHub.
-"""
+"""What a forge, a place where changes are reviewed, offers to those who comment there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from launchlens.errors import LaunchlensError
 
@@ -27,8 +23,8 @@ class Comment:
     url: str
 
 
-class Forge(Protocol):
-    """One change (pull request) under review. Every method raises `ForgeError`."""
+class Change(Protocol):
+    """One change (pull request, merge request) under review. Every method raises `ForgeError`."""
 
     def read_head(self) -> str:
         """Full hash of the change's newest commit."""
@@ -44,3 +40,20 @@ class Forge(Protocol):
 
     def delete_comment(self, comment: Comment) -> None:
         """Deletes a comment; one that is gone already is no error."""
+
+
+class Forge(Protocol):
+    """A forge. Its file in `launchlens.forge.forges` holds an instance named ``FORGE``."""
+
+    form: ClassVar[str]
+    """How its repositories are written, such as "owner/name"."""
+
+    def has(self, repo: str) -> bool:
+        """Whether a repository written so is one of this forge."""
+
+    def open(self, repo: str, number: int) -> Change:
+        """A change by its number, with the token that the environment holds.
+
+        Raises:
+            UsageError: there is no token, or an address it must not be sent to.
+        """

@@ -6,9 +6,7 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any
 
-from launchlens.errors import UsageError
-from launchlens.github.forge import Comment, ForgeError
-from launchlens.github.token import TOKEN_VARIABLES, find_api_url
+from launchlens.forge.interface import Comment, ForgeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,38 +27,30 @@ TIMEOUT_S = 30
 PAGE_SIZE = 100
 
 
-class GitHubForge:
-    """Comments of one pull request on GitHub or GitHub Enterprise.
+class PullRequestOnGitHub:
+    """One pull request on GitHub or GitHub Enterprise (a `Change`).
 
     Args:
         repo: ``owner/name``.
-        pr: the pull request's number.
+        number: the pull request's.
         token: for the API.
-        api_url: the API's address; None takes $GITHUB_API_URL, else GitHub's own.
+        api_url: the API's address.
         backoff_s: unit of the pauses between tries.
         longest_wait_s: how long a rate limit may be waited for.
-
-    Raises:
-        UsageError: no token, or an address it must not be sent to.
     """
 
     def __init__(
         self,
         repo: str,
-        pr: int,
+        number: int,
         *,
-        token: str | None,
-        api_url: str | None = None,
+        token: str,
+        api_url: str,
         backoff_s: float = BACKOFF_S,
         longest_wait_s: float = LONGEST_WAIT_S,
     ) -> None:
-        if not token:
-            names = " or ".join(f"${name}" for name in TOKEN_VARIABLES)
-            raise UsageError("There is no token for GitHub.", hint=f"Set {names}, or log in to gh.")
-        self._repo = repo
-        self._pr = pr
-        self._token = token
-        self._api_url = find_api_url(api_url)
+        self._repo, self._number = repo, number
+        self._token, self._api_url = token, api_url
         self._backoff_s = backoff_s
         self._longest_wait_s = longest_wait_s
         self._raw: dict[int, IssueComment] = {}
@@ -114,7 +104,7 @@ class GitHubForge:
 
     @functools.cached_property
     def _pull(self) -> PullRequest:
-        return self._client.get_repo(self._repo).get_pull(self._pr)
+        return self._client.get_repo(self._repo).get_pull(self._number)
 
     @functools.cached_property
     def _identity(self) -> tuple[str, bool]:
@@ -155,7 +145,7 @@ class GitHubForge:
         import requests
         from github import GithubException
 
-        target = f"{self._repo}#{self._pr}"
+        target = f"{self._repo}#{self._number}"
         try:
             yield
         except GithubException as error:
