@@ -26,8 +26,9 @@ class CallKind(IntEnum):
     LOAD = 9
     RECORD = 10
     WAIT = 11
-    BEGIN_CAPTURE = 12
-    END_CAPTURE = 13
+    TIMING = 12
+    BEGIN_CAPTURE = 13
+    END_CAPTURE = 14
 
     @classmethod
     def named(cls, name: str) -> CallKind:
@@ -55,6 +56,7 @@ _KINDS = tuple(
         ),
         (CallKind.QUERY, r"cu(da)?(Event|Stream)Query$"),
         (CallKind.LOAD, r"cuModuleLoad|cu(da)?LibraryLoad|cuLinkComplete"),
+        (CallKind.TIMING, r"cu(da)?EventElapsedTime"),
         (CallKind.RECORD, r"cu(da)?EventRecord"),
         (CallKind.WAIT, r"cu(da)?StreamWaitEvent"),
         (CallKind.BEGIN_CAPTURE, r"cu(da)?StreamBeginCapture"),

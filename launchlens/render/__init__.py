@@ -9,11 +9,9 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from launchlens.render.writer import Format
-    from launchlens.report.document import Document
+from launchlens.render.writer import Format, Manner
+from launchlens.report.document import Document
 
 
 @cache
@@ -39,17 +37,10 @@ def draws(name: str) -> bool:
 def write(
     document: Document, name: str, *, verbose: bool = False, width: int = 100, color: bool = False
 ) -> str:
-    """A document in a format.
+    """A document in the format of this name, which serves its kind (`names_for`).
 
-    Args:
-        document: what to write.
-        name: of a format that serves its kind (`names_for`).
-        verbose: all details, in formats that leave some out.
-        width: columns, for formats that have them.
-        color: whether colour codes may be used.
+    ``width`` in columns; see `Manner`.
     """
-    from launchlens.render.writer import Manner
-
     return _find(name).write(document, Manner(verbose=verbose, width=width, color=color))
 
 

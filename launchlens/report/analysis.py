@@ -9,21 +9,17 @@ from launchlens.catalogue import by_name, step_metrics, tiles
 from launchlens.records.figures import Analysis, Group, Stat, Step
 from launchlens.records.metric import Metric
 from launchlens.records.timeline import Timeline
+from launchlens.report.cells import Cell, Interval, Name, Number, Value
 from launchlens.report.data import step_rows
 from launchlens.report.document import (
     Block,
-    Cell,
     Column,
     Document,
-    Interval,
-    Name,
-    Number,
     Prominence,
     Row,
     Section,
     Table,
     Text,
-    Value,
 )
 from launchlens.report.findings import trace_findings
 from launchlens.report.group_charts import group_gaps, kernel_times, modules, step_time
@@ -45,12 +41,7 @@ _STEP_FIGURES = {
 
 
 def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) -> Document:
-    """The figures of one trace.
-
-    Args:
-        analysis: the record.
-        timelines: steps to draw on a common time axis.
-    """
+    """The figures of one trace, with some of its steps drawn on a common time axis."""
     return Document(
         kind="analysis",
         title=f"launchlens: {analysis.trace.label}",
@@ -121,9 +112,8 @@ def _metric_row(metric: Metric, stat: Stat) -> Row:
     shown: Prominence = "main" if leads else "more"
     if stat.median is None:
         return Row((metric.title, _value(metric, stat, None), "", "", "", ""), None, shown)
-    figures: list[Cell] = [
-        _value(metric, stat, number) for number in (stat.median, stat.p10, stat.p90, stat.p99)
-    ]
+    numbers = (stat.median, stat.p10, stat.p90, stat.p99)
+    figures: list[Cell] = [_value(metric, stat, number) for number in numbers]
     interval = Interval(stat.ci_low, stat.ci_high, metric.unit)
     return Row((metric.title, *figures, interval), None, shown)
 
@@ -134,11 +124,9 @@ def _value(metric: Metric, stat: Stat, number: Number | None) -> Value:
 
 def _tiles(group: Group) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]:
     """The figures people quote."""
-    chosen = [m for m in tiles() if m.name in group.metrics][:_MOST_TILES]
+    chosen = [(m, group.metrics[m.name]) for m in tiles() if m.name in group.metrics]
     return tuple(
-        (m.title, (("median", _value(m, stat, stat.median)),))
-        for m in chosen
-        for stat in (group.metrics[m.name],)
+        (m.title, (("median", _value(m, stat, stat.median)),)) for m, stat in chosen[:_MOST_TILES]
     )
 
 
@@ -178,15 +166,9 @@ def _step_table(steps: Sequence[Step]) -> Table:
 
 def _step_row(step: Step, *, several: bool) -> Row:
     where = f"{step.pid}:{'?' if step.device is None else step.device}"
-    return Row(
-        (
-            Name(f"{step.index}: {plain(step.range)}"),
-            step.phase,
-            *((where,) if several else ()),
-            *(_figure(step, name) for name in _STEP_FIGURES.values()),
-            step.bound or "unknown",
-        )
-    )
+    name, placed = Name(f"{step.index}: {plain(step.range)}"), (where,) if several else ()
+    figures = (_figure(step, name) for name in _STEP_FIGURES.values())
+    return Row((name, step.phase, *placed, *figures, step.bound or "unknown"))
 
 
 def _figure(step: Step, name: str) -> Value:

@@ -70,11 +70,11 @@ def _capture_clause(attempt: CaptureAttempt | None) -> str:
         return "; the step captures as it stands"
     first = attempt.blockers[0] if attempt.blockers else None
     where = f" at {first.source}" if first and first.source else ""
+    if not attempt.captured:
+        return f"; capture fails{where}"
     lines = len(attempt.patched_sources)
-    if attempt.captured:
-        noun = "line" if lines == 1 else "lines"
-        return f"; capture fails{where}, and succeeds with {lines} {noun} patched over"
-    return f"; capture fails{where}"
+    noun = "line" if lines == 1 else "lines"
+    return f"; capture fails{where}, and succeeds with {lines} {noun} patched over"
 
 
 def _blocks(report: BlockerReport) -> Iterator[Block]:
@@ -83,13 +83,8 @@ def _blocks(report: BlockerReport) -> Iterator[Block]:
     if report.attempt is not None:
         yield Text(tuple(_attempt_lines(report.attempt)), "list")
     elif report.findings:
-        yield Text(
-            (
-                "No capture was tried, so these are suspects: launchlens blockers --model tries "
-                "one, on a machine with a GPU.",
-            ),
-            "list",
-        )
+        said = "launchlens blockers --model tries one, on a machine with a GPU."
+        yield Text((f"No capture was tried, so these are suspects: {said}",), "list")
 
 
 def _attempt_lines(attempt: CaptureAttempt) -> Iterator[str]:

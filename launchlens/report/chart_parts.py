@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from launchlens.catalogue import gap_causes
 from launchlens.records.figures import GapBin
 from launchlens.records.metric import Metric, Unit
-from launchlens.report.document import Chart, Number, Series, Value
+from launchlens.report.cells import Number, Value
+from launchlens.report.document import Chart, Series
 from launchlens.report.words import gap_bin_label
 
 MOST_NAMES = 12
@@ -56,14 +57,9 @@ def known_series(
 def gap_histograms(
     sides: Sequence[tuple[str, tuple[GapBin, ...], int]], suffix: str = ""
 ) -> tuple[Chart, ...]:
-    """Time and number of gaps by length class, a mean over the steps.
+    """Time and number of gaps by length class, a mean over the steps: none or two charts.
 
-    Args:
-        sides: name, histogram (empty: unknown) and number of steps of each side.
-        suffix: what makes the charts' anchors unique.
-
-    Returns:
-        Two charts; none where no histogram is known.
+    A side is its name, histogram (empty: unknown) and number of steps; ``suffix`` ends anchors.
     """
     bins = next((histogram for _, histogram, _ in sides if histogram), ())
     if not bins:

@@ -8,17 +8,17 @@ from dataclasses import replace
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
 from launchlens.records.figures import ApiRow, KernelRow
 from launchlens.records.metric import Unit
+from launchlens.report.cells import Value
 from launchlens.report.chart_parts import (
     BUSY,
     MOST_NAMES,
-    Numbers,
     cause_series,
     causes,
     gap_histograms,
     known_series,
     side_series,
 )
-from launchlens.report.document import Chart, Series, Value
+from launchlens.report.document import Chart, Series
 
 
 def idle_by_cause(comparison: Comparison, phase: PhaseComparison, index: int) -> Chart | None:
@@ -147,9 +147,8 @@ def _by_side(
         if any(cell.value is not None for cell in cells)
     ]
     names = _names(comparison)
-    series, left_out = known_series(
-        names, [[row[i] for _, row in known] for i in range(len(names))]
-    )
+    values = [[row[i] for _, row in known] for i in range(len(names))]
+    series, left_out = known_series(names, values)
     return replace(
         chart,
         categories=tuple(name for name, _ in known),
@@ -185,9 +184,7 @@ def _by_name(
     shown = ordered[:MOST_NAMES]
     if left_out := len(ordered) - len(shown):
         caption += f" {left_out} rarer {'name is' if left_out == 1 else 'names are'} left out."
-    numbers: list[Numbers] = [
-        [side.get(name, 0) if side else None for name in shown] for side in counts
-    ]
+    numbers = [[side.get(name, 0) if side else None for name in shown] for side in counts]
     series, unknown = side_series(_names(comparison), numbers, "count")
     return Chart(anchor, title, tuple(shown), series, "count", caption=caption + unknown)
 
@@ -197,10 +194,8 @@ def _steps(comparison: Comparison) -> list[int]:
 
     They are those of the first phase in which the side has steps.
     """
-    return [
-        next((phase.steps[i] for phase in comparison.phases if phase.steps[i]), 1)
-        for i in range(len(comparison.sides))
-    ]
+    phases, sides = comparison.phases, range(len(comparison.sides))
+    return [next((phase.steps[i] for phase in phases if phase.steps[i]), 1) for i in sides]
 
 
 def _names(comparison: Comparison) -> list[str]:

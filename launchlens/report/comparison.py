@@ -9,18 +9,9 @@ from launchlens.catalogue import by_name
 from launchlens.records.comparison import Comparison, PhaseComparison
 from launchlens.records.timeline import Timeline
 from launchlens.report import charts
+from launchlens.report.cells import Value
 from launchlens.report.data import comparison_rows
-from launchlens.report.document import (
-    Block,
-    Chart,
-    Column,
-    Document,
-    Row,
-    Section,
-    Table,
-    Text,
-    Value,
-)
+from launchlens.report.document import Block, Chart, Column, Document, Row, Section, Table, Text
 from launchlens.report.findings import describe_equivalence, side_findings
 from launchlens.report.group_charts import modules
 from launchlens.report.provenance import comparison_provenance, machine_words
@@ -32,12 +23,7 @@ from launchlens.report.words import IDLE_BASIS, joined, plain
 
 
 def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = ()) -> Document:
-    """A baseline beside its candidates.
-
-    Args:
-        comparison: the record; every number of the report is one of its numbers.
-        timelines: one step of each side, drawn on a common time axis.
-    """
+    """A baseline beside its candidates; every number of the report is one of the record's."""
     names = tuple(side.short for side in comparison.sides)
     candidates = ", ".join(names[1:])
     models = {side.facts.model for side in comparison.sides if side.facts.model}
@@ -89,13 +75,7 @@ def _requests(comparison: Comparison) -> Section | None:
     if not measured:
         return None
     rows = tuple(
-        Row(
-            (
-                str(r.concurrency),
-                name,
-                *(Value(getattr(r, metric.name), metric.unit) for metric in metrics),
-            )
-        )
+        Row((str(r.concurrency), name, *(Value(getattr(r, m.name), m.unit) for m in metrics)))
         for name, r in sorted(measured, key=lambda one: one[1].concurrency)
     )
     first = measured[0][1]
@@ -126,11 +106,8 @@ def _times(comparison: Comparison, phase: PhaseComparison, index: int) -> Iterat
     words = phase_words(comparison, phase)
     if idle := charts.idle_by_cause(comparison, phase, index):
         yield Section(f"causes-{index}", f"Idle time by cause, {words}", (idle,))
-    pair = _present(
-        charts.step_times(comparison, phase, index),
-        charts.idle_fractions(comparison, phase, index),
-    )
-    if pair:
+    times = charts.step_times(comparison, phase, index)
+    if pair := _present(times, charts.idle_fractions(comparison, phase, index)):
         yield Section(f"untraced-{index}", f"With and without the profiler, {words}", pair)
 
 
@@ -165,11 +142,7 @@ def _footer(comparison: Comparison) -> tuple[str, ...]:
         ]
         within = f" in {_joined(counts)} processes" if max(counts, default=1) > 1 else ""
     left_out = f", {_joined(phase.dropped)} dropped" if any(phase.dropped) else ""
-    return (
-        f"Medians over {steps} steps{within}{left_out}.",
-        IDLE_BASIS,
-        machine_words(comparison),
-    )
+    return (f"Medians over {steps} steps{within}{left_out}.", IDLE_BASIS, machine_words(comparison))
 
 
 def _joined(numbers: Iterable[int]) -> str:

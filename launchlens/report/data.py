@@ -10,16 +10,7 @@ from launchlens.catalogue import GAPS, gap_causes
 from launchlens.records.comparison import Comparison
 from launchlens.records.figures import Analysis
 
-_CELL = (
-    "value",
-    "ci_low",
-    "ci_high",
-    "n",
-    "change",
-    "relative",
-    "verdict",
-    "source",
-)
+_CELL = ("value", "ci_low", "ci_high", "n", "change", "relative", "verdict", "source")
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:

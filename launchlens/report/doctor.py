@@ -14,7 +14,6 @@ def doctor_document(report: DoctorReport) -> Document:
     return Document(
         kind="doctor",
         title="launchlens: is this machine ready to profile?",
-        answers=(),
         sections=(Section("checks", "Checks", blocks),),
         record=report,
     )

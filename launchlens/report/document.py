@@ -1,8 +1,7 @@
 """A report without a format: sentences, tables, charts, findings, in reading order.
 
-Built once from records; every format writes the same document. Values stay numbers with their
-unit and bound, so that no format can lose either, and texts are foreign until a format has escaped
-them. Formats lay out, and compute nothing.
+Every format writes the same document. Values stay numbers with their unit and bound, so that no
+format can lose either; texts are foreign until a format has escaped them.
 """
 
 from __future__ import annotations
@@ -11,65 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from launchlens.records.figures import Verdict
-from launchlens.records.metric import Bound, Unit
+from launchlens.records.metric import Unit
 from launchlens.records.timeline import Timeline
+from launchlens.report.cells import Cell, Value
 
-Number = int | float
 Prominence = Literal["main", "more", "page"]
 """``more``: the terminal shows it with -v, Markdown folded, a page below the rest. ``page``: only
 where there is room for everything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A figure: ``number`` None is unknown, or what ``instead`` says ("failed")."""
-
-    number: Number | None
-    unit: Unit
-    bound: Bound | None = None
-    low: Number | None = None
-    high: Number | None = None
-    instead: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One side's figure in a comparison, with its change against the baseline.
-
-    ``change`` in the value's unit, ``relative`` as a ratio less one; None for the baseline and
-    where either side is unknown. ``source``: "trace", "graph trace" or "untraced".
-    """
-
-    value: Value
-    change: Number | None = None
-    relative: float | None = None
-    verdict: Verdict = "neutral"
-    source: str = "trace"
-    note: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name from the traced program (kernel, range, function): shown as code, may be folded.
-
-    ``mark`` stands before it: "+" added, "-" removed, "~" changed.
-    """
-
-    text: str
-    mark: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval in a cell of its own; nothing where an end is unknown."""
-
-    low: Number | None
-    high: Number | None
-    unit: Unit
-
-
-Cell = str | Name | Value | Judged | Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +209,12 @@ class Document:
 
     Attributes:
         kind: "comparison", "analysis", "blockers", "trend", "runs", …: formats may serve some only.
-        title: for a window or a heading.
         subject: what it is about, in a word or two; "" where only the sides tell.
         answers: the first sentences; the first one is the answer.
         sides: names of what is compared, the baseline first; empty where nothing is.
         tiles: key figures, each a title and one labelled value for each side.
         differences: what makes a comparison unfair: the property, and its value on each side.
         cautions: what else makes figures doubtful, in sentences.
-        sections: the rest in reading order.
-        provenance: where the figures come from.
         footer: what all figures have in common (medians, windows, machine), in sentences.
         basis: what fractions are of; stands in every report that has any.
         answers_shown: "page" where sections say the same as the answers.
@@ -280,7 +224,7 @@ class Document:
 
     kind: str
     title: str
-    answers: tuple[str, ...]
+    answers: tuple[str, ...] = ()
     subject: str = ""
     sides: tuple[str, ...] = ()
     tiles: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...] = ()

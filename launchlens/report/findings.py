@@ -47,7 +47,6 @@ def verdict_words(finding: Finding) -> str:
 
 def finding_item(finding: Finding) -> FindingItem:
     """A finding with all that is known of it."""
-    details = tuple(_details(finding))
     cleared = finding.confidence == "cleared"
     brief = ("note", finding.note or "") if cleared else ("remedy", finding.remedy)
     return FindingItem(
@@ -55,7 +54,7 @@ def finding_item(finding: Finding) -> FindingItem:
         confidence=finding.confidence,
         rule=finding.rule,
         source=finding.source,
-        details=details,
+        details=tuple(_details(finding)),
         remedies=(brief,) if brief[1] else (),
         stack=finding.stack,
     )
@@ -104,13 +103,7 @@ def side_findings(sides: Sequence[Side]) -> Section | None:
         items = tuple(_failure_item(name, failure) for name, failure in failures)
         blocks.append(Findings("", items, prominence="page"))
     blocks += [
-        Findings(
-            f"Capture blockers, {side.short}",
-            tuple(finding_item(f) for f in side.findings),
-            brief=True,
-        )
-        for side in sides
-        if side.findings
+        _brief(f"Capture blockers, {side.short}", side.findings) for side in sides if side.findings
     ]
     if not blocks:
         return None
@@ -120,10 +113,11 @@ def side_findings(sides: Sequence[Side]) -> Section | None:
 
 def trace_findings(findings: Sequence[Finding]) -> Section:
     """Blockers of one trace."""
-    items = tuple(finding_item(finding) for finding in findings)
-    return Section(
-        "blockers", TITLE, (_counted(findings), Findings("Capture blockers", items, True))
-    )
+    return Section("blockers", TITLE, (_counted(findings), _brief("Capture blockers", findings)))
+
+
+def _brief(title: str, findings: Sequence[Finding]) -> Findings:
+    return Findings(title, tuple(finding_item(finding) for finding in findings), brief=True)
 
 
 def _counted(findings: Sequence[Finding]) -> Text:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from launchlens.catalogue import bound_under
 from launchlens.records.figures import Group
 from launchlens.records.timeline import Timeline
-from launchlens.records.trend import TrendPoint, TrendSeries
+from launchlens.report.cells import Value
 from launchlens.report.chart_parts import (
     BUSY,
     MOST_NAMES,
@@ -17,11 +16,10 @@ from launchlens.report.chart_parts import (
     gap_histograms,
     side_series,
 )
-from launchlens.report.document import Chart, Series, Value
+from launchlens.report.document import Chart, Series
 from launchlens.report.modules import launches_by_module
 
 _MOST_MODULES = 15
-_HASH = 7
 
 
 def step_time(group: Group, index: int) -> Chart | None:
@@ -82,59 +80,6 @@ def modules(timelines: Sequence[Timeline]) -> Chart | None:
         caption="Launch calls of the step in the timeline, by the innermost module they were made "
         f"in; layers of a stack together.{more}{unknown}",
     )
-
-
-def trend_lines(
-    members: Sequence[TrendSeries], index: int, change: Callable[[TrendSeries, TrendPoint], str]
-) -> Chart:
-    """A figure over runs: a line for each variant, over all runs in the order in which they began.
-
-    Args:
-        members: series that differ in nothing but the variant.
-        index: makes the anchor unique.
-        change: words for a point's change since the run before; "" where there is none.
-    """
-    found = {point.run_id: point for one in members for point in one.points}
-    runs = sorted(found.values(), key=lambda point: (point.created, point.run_id))
-    return Chart(
-        f"trend-{index}",
-        f"{members[0].metric} by run",
-        tuple(f"{run_name(run)} ({run.run_id})" for run in runs),
-        tuple(_line(one, i, runs, change) for i, one in enumerate(members)),
-        members[0].unit,
-        "lines",
-        "Medians; the bars are 95% intervals where they are known. "
-        "A + behind a commit: files were changed. A gap: the figure is unknown.",
-        short=tuple(run_name(run) for run in runs),
-    )
-
-
-def run_name(point: TrendPoint) -> str:
-    """A run by its day and commit, with a + where files were changed."""
-    commit = (point.git_commit or "")[:_HASH] or "no commit"
-    return f"{point.created[:10]} {commit}{'+' if point.git_dirty else ''}"
-
-
-def _line(
-    series: TrendSeries,
-    index: int,
-    runs: Sequence[TrendPoint],
-    change: Callable[[TrendSeries, TrendPoint], str],
-) -> Series:
-    points = {point.run_id: point for point in series.points}
-    bound = bound_under(series.metric, series.source)
-    values, hover = [], []
-    for run in runs:
-        value, said = Value(None, series.unit), ""
-        if point := points.get(run.run_id):
-            limit = point.bound or bound
-            value = Value(point.value, series.unit, limit, point.ci_low, point.ci_high)
-            said = change(series, point)
-        values.append(value)
-        hover.append(f"{said} since the run before" if said else "")
-    absent = tuple(i for i, run in enumerate(runs) if run.run_id not in points)
-    role = ("side", str(index + 1))
-    return Series(series.variant, tuple(values), role, "", tuple(hover), absent)
 
 
 def _median(group: Group, metric: str) -> Value:

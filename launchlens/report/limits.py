@@ -10,12 +10,7 @@ _STATUS = {"held": "held", "failed": "FAILED", "unknown": "FAILED (unknown)"}
 
 
 def limits_document(report: LimitReport, *, held_too: bool = False) -> Document:
-    """Traces held against a budget: how many limits are broken, then which.
-
-    Args:
-        report: what came of each limit.
-        held_too: list the limits that hold too.
-    """
+    """How many limits are broken, then which; with ``held_too`` also those that hold."""
     lines: list[str] = []
     for trace in report.traces:
         results = [r for r in trace.results if held_too or not r.passed]
@@ -23,7 +18,6 @@ def limits_document(report: LimitReport, *, held_too: bool = False) -> Document:
     return Document(
         kind="limits",
         title=f"launchlens: limits of {report.budget}",
-        answers=(),
         sections=(Section("limits", "Limits", (Text(tuple(lines), "log"),)),),
         record=report,
     )

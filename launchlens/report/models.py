@@ -27,7 +27,6 @@ def models_document(models: ModelList) -> Document:
     return Document(
         kind="models",
         title="launchlens: models",
-        answers=(),
         sections=(Section("models", "Models known by name", blocks),),
         record=models,
     )

@@ -10,6 +10,13 @@ from launchlens.report.document import Facts
 from launchlens.report.findings import describe_equivalence
 from launchlens.report.words import UNKNOWN, format_ns, format_value, joined, plain
 
+_HEAD = (
+    ("GPU", "gpu"),
+    ("driver", "driver"),
+    ("nsys", "nsys_version"),
+    ("export schema", "export_schema"),
+    ("graph tracing", "graph_tracing"),
+)
 Entries = list[tuple[str, str]]
 _TITLE = "provenance"
 
@@ -37,12 +44,8 @@ def machine_words(comparison: Comparison) -> str:
 
 def _machine(sides: Sequence[Side]) -> Entries:
     traces = [side.trace for side in sides]
-    return [
-        ("GPU", _of(traces, "gpu")),
-        ("driver", _of(traces, "driver")),
-        ("nsys", _of(traces, "nsys_version")),
-        ("graph tracing", _graph_tracing(sides)),
-    ]
+    head = [(title, _of(traces, name)) for title, name in _HEAD[:3]]
+    return [*head, ("graph tracing", _graph_tracing(sides))]
 
 
 def _shared(comparison: Comparison) -> Entries:
@@ -53,22 +56,13 @@ def _shared(comparison: Comparison) -> Entries:
         *_machine(sides),
         ("export schema", _of(traces, "export_schema")),
         ("traces", ", ".join(t.file for t in traces if t) or UNKNOWN),
-        *(
-            fact
-            for phase in comparison.phases[:1]
-            for fact in (
-                ("steps used", joined([str(n) for n in phase.steps])),
-                ("steps dropped", joined([str(n) for n in phase.dropped])),
-            )
-        ),
-        ("SHA-256", ", ".join((t.sha256 or "not computed")[:16] for t in traces if t)),
     ]
-    overhead = [
-        "none recorded" if t.profiler_overhead_ns is None else format_ns(t.profiler_overhead_ns)
-        for t in traces
-        if t
-    ]
-    facts.append(("profiler overhead", joined(overhead) if overhead else UNKNOWN))
+    for phase in comparison.phases[:1]:
+        facts.append(("steps used", joined([str(n) for n in phase.steps])))
+        facts.append(("steps dropped", joined([str(n) for n in phase.dropped])))
+    facts.append(("SHA-256", ", ".join((t.sha256 or "not computed")[:16] for t in traces if t)))
+    overhead = [_overhead(t) for t in traces if t]
+    facts.append(("profiler overhead", joined(overhead or [UNKNOWN])))
     facts += _run_facts(sides)
     facts += [("diagnostic", text) for text in _diagnostics(traces)]
     facts += [(f"differs: {d.what}", joined(d.values)) for d in comparison.differences]
@@ -86,18 +80,13 @@ def analysis_provenance(analysis: Analysis) -> tuple[Facts, ...]:
 
 def _trace_facts(analysis: Analysis) -> Entries:
     trace = analysis.trace
-    overhead = trace.profiler_overhead_ns
     return [
-        ("GPU", trace.gpu or UNKNOWN),
-        ("driver", trace.driver or UNKNOWN),
-        ("nsys", trace.nsys_version or UNKNOWN),
-        ("export schema", trace.export_schema or UNKNOWN),
-        ("graph tracing", trace.graph_tracing or UNKNOWN),
+        *((title, _of([trace], name)) for title, name in _HEAD),
         ("trace", trace.file),
         ("SHA-256", trace.sha256 or "not computed"),
         ("API calls", str(trace.api_calls)),
         ("GPU operations", f"{trace.ops} ({trace.unlinked_ops} without an API row)"),
-        ("profiler overhead", "none recorded" if overhead is None else format_ns(overhead)),
+        ("profiler overhead", _overhead(trace)),
         ("steps", f"{len(analysis.steps)}, {analysis.skipped} dropped"),
         *(("diagnostic", text) for text in _diagnostics([trace])),
     ]
@@ -162,6 +151,11 @@ def _value(number: float | None, unit: str) -> str | None:
 def _of(traces: Sequence[TraceInfo | None], name: str) -> str:
     """A fact of all traces; a side that failed has none, and is told of elsewhere."""
     return joined([str(getattr(t, name) or UNKNOWN) for t in traces if t] or [UNKNOWN])
+
+
+def _overhead(trace: TraceInfo) -> str:
+    ns = trace.profiler_overhead_ns
+    return "none recorded" if ns is None else format_ns(ns)
 
 
 def _graph_tracing(sides: Sequence[Side]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from launchlens.records.stored import RunList, RunRow, StoredRun, StoredVariant
+from launchlens.report.cells import Value
 from launchlens.report.document import (
     Block,
     Column,
@@ -17,7 +18,6 @@ from launchlens.report.document import (
     Section,
     Table,
     Text,
-    Value,
 )
 from launchlens.report.findings import describe_failure, finding_item
 from launchlens.report.words import plain, value
@@ -35,12 +35,7 @@ _FACTS = (
 
 
 def runs_document(rows: Sequence[RunRow], folder: str = "") -> Document:
-    """All runs as a table.
-
-    Args:
-        rows: the runs, the newest first.
-        folder: where they are, for when there are none.
-    """
+    """All runs as a table, the newest first; ``folder`` is named where there are none."""
     none = f"There are no runs in {folder}. `launchlens profile` makes one."
     columns = (
         *(Column(title, "whole") for title in ("run", "status")),
@@ -52,7 +47,6 @@ def runs_document(rows: Sequence[RunRow], folder: str = "") -> Document:
     return Document(
         kind="runs",
         title="launchlens: stored runs",
-        answers=(),
         sections=(Section("runs", "Stored runs", (shown,)),),
         record=RunList(runs=tuple(rows)),
     )
@@ -114,12 +108,9 @@ def _facts(run: StoredRun) -> Facts:
 
 
 def _variants(run: StoredRun) -> Table:
-    columns = ("variant", "status", "untraced step", "peak memory", "traces")
-    return Table(
-        "",
-        tuple(Column(title, "text") for title in columns),
-        tuple(_variant_row(variant) for variant in run.variants.values()),
-    )
+    titles = ("variant", "status", "untraced step", "peak memory", "traces")
+    columns = tuple(Column(title, "text") for title in titles)
+    return Table("", columns, tuple(_variant_row(one) for one in run.variants.values()))
 
 
 def _variant_row(variant: StoredVariant) -> Row:
@@ -130,15 +121,8 @@ def _variant_row(variant: StoredVariant) -> Row:
         for wall in facts.untraced
     ]
     memory = Value(facts.peak_memory_bytes, "bytes", instead="not measured")
-    return Row(
-        (
-            variant.name,
-            variant.status,
-            ", ".join(walls) or "not measured",
-            memory,
-            ", ".join(variant.traces) or "none",
-        )
-    )
+    untraced, traces = ", ".join(walls) or "not measured", ", ".join(variant.traces) or "none"
+    return Row((variant.name, variant.status, untraced, memory, traces))
 
 
 def _failure(variant: StoredVariant) -> list[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from launchlens.catalogue import GAPS, gap_causes
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
 from launchlens.records.figures import Analysis, Group
-from launchlens.report.document import Value
+from launchlens.report.cells import Value
 from launchlens.report.words import (
     digits,
     format_ns,

@@ -7,17 +7,8 @@ from collections.abc import Iterator
 from launchlens.catalogue import tiles
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
 from launchlens.records.comparison import Row as MetricRow
-from launchlens.report.document import (
-    Block,
-    Column,
-    Judged,
-    Prominence,
-    Row,
-    Section,
-    Table,
-    Text,
-    Value,
-)
+from launchlens.report.cells import Judged, Value
+from launchlens.report.document import Block, Column, Prominence, Row, Section, Table, Text
 from launchlens.report.sentences import phase_title, value_of
 from launchlens.report.tables import kernel_changes
 from launchlens.report.words import IDLE_BASIS, joined, step_words
@@ -70,9 +61,8 @@ def _metric_rows(phase: PhaseComparison) -> Iterator[Row]:
 
 def judged(row: MetricRow, cell: Cell) -> Judged:
     """A side's figure with its change, as a cell of a document."""
-    return Judged(
-        value_of(row, cell), cell.change, cell.relative, cell.verdict, cell.source, cell.note
-    )
+    said = (cell.change, cell.relative, cell.verdict, cell.source, cell.note)
+    return Judged(value_of(row, cell), *said)
 
 
 def key_figures(comparison: Comparison) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]:
@@ -85,14 +75,9 @@ def key_figures(comparison: Comparison) -> tuple[tuple[str, tuple[tuple[str, Val
         if any(cell.value is not None for cell in row.cells)
     }
     chosen = [known[m.name] for m in tiles() if m.name in known][:_MOST_TILES]
+    names = [side.short for side in comparison.sides]
     return tuple(
-        (
-            row.title,
-            tuple(
-                (side.short, value_of(row, cell))
-                for side, cell in zip(comparison.sides, row.cells, strict=True)
-            ),
-        )
+        (row.title, tuple(zip(names, (value_of(row, c) for c in row.cells), strict=True)))
         for row in chosen
     )
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from launchlens.records.comparison import KernelChanges
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
-from launchlens.report.document import Block, Column, Name, Prominence, Row, Table, Text, Value
+from launchlens.report.cells import Name, Value
+from launchlens.report.document import Block, Column, Prominence, Row, Table, Text
 from launchlens.report.words import gap_bin_label, plain
 
 _MOST = 5
@@ -16,12 +17,7 @@ _MOST_CHANGES = 6
 def gap_table(
     sides: Sequence[tuple[str, Sequence[GapBin]]], prominence: Prominence = "main"
 ) -> Table:
-    """Gaps by length: number and time in each class.
-
-    Args:
-        sides: what stands before the columns' titles of a side, and its gaps.
-        prominence: of the table.
-    """
+    """Gaps by length: number and time in each class, of sides (prefix of its columns, gaps)."""
     columns = [Column(f"{name}{title}") for name, _ in sides for title in ("count", "time")]
     rows = []
     for gaps in zip(*(gaps for _, gaps in sides), strict=True):
@@ -59,36 +55,21 @@ def kernel_changes(changes: KernelChanges) -> Block:
     if not changes.known:
         said = f"Kernels of {candidate}: unknown ({plain(changes.reason or '', 400)})"
         return Text((said,), prominence="more")
-    groups = (
-        ("+", changes.added),
-        ("-", changes.removed),
-        ("~", changes.changed),
-    )
+    groups = (("+", changes.added), ("-", changes.removed), ("~", changes.changed))
     counted = (
         f"{len(changes.added)} added, {len(changes.removed)} removed, {len(changes.changed)} run "
         "another number of times"
     )
-    rows = tuple(
-        Row(
-            (
-                Name(diff.name, mark),
-                _count(diff.baseline_count),
-                _count(diff.candidate_count),
-                _ns(diff.baseline_ns),
-                _ns(diff.candidate_ns),
-            )
-        )
-        for mark, diffs in groups
-        for diff in diffs
-    )
+    rows = []
+    for mark, diffs in groups:
+        for d in diffs:
+            counts = (_count(d.baseline_count), _count(d.candidate_count))
+            rows.append(Row((Name(d.name, mark), *counts, _ns(d.baseline_ns), _ns(d.candidate_ns))))
     titles = ("before", "after", "time before", "time after")
     return Table(
         f"Kernels of {candidate}: {counted}",
-        (
-            Column("kernel, per step", "text"),
-            *(Column(title) for title in titles),
-        ),
-        rows,
+        (Column("kernel, per step", "text"), *(Column(title) for title in titles)),
+        tuple(rows),
         prominence="more",
         most=_MOST_CHANGES,
         lead=f"kernels, {candidate}: {counted}" if rows else "",

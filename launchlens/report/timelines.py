@@ -11,12 +11,7 @@ from launchlens.report.words import format_value
 
 
 def timeline_section(timelines: Sequence[Timeline], sides: Sequence[Side] = ()) -> Section:
-    """One step of each side on a common time axis; sides without a timeline are named.
-
-    Args:
-        timelines: at least one.
-        sides: all sides of a comparison; empty for one trace.
-    """
+    """One step of each side on a common time axis; those of ``sides`` without one are named."""
     block = Timelines(tuple(timelines), _summary(timelines), _note(timelines, sides))
     return Section("timelines", "Timeline of one step", (block,))
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from launchlens.catalogue import bound_under
 from launchlens.records.metric import Bound
 from launchlens.records.trend import Trend, TrendPoint, TrendSeries
-from launchlens.report.document import Course, Document, Point, Section, Text, Value
-from launchlens.report.group_charts import run_name, trend_lines
+from launchlens.report.cells import Value
+from launchlens.report.document import Chart, Course, Document, Point, Section, Series, Text
 from launchlens.report.words import UNKNOWN, difference, format_value, plain, plus
 
 _MOST_SENTENCES = 4
@@ -16,11 +16,7 @@ _HASH = 7
 
 
 def trend_document(series: Sequence[TrendSeries]) -> Document:
-    """A figure over runs: a section for all variants that ran alike.
-
-    Args:
-        series: at least one; all of the same figure.
-    """
+    """A section for all variants that ran alike; at least one series, all of the same figure."""
     groups: dict[tuple[str | None, ...], list[TrendSeries]] = {}
     for one in series:
         key = (one.model, one.phase, one.shape, one.gpu, one.source)
@@ -57,7 +53,7 @@ def _tile(series: TrendSeries) -> tuple[str, tuple[tuple[str, Value], ...]] | No
         return None
     ends = known if len(known) == 1 else (known[0], known[-1])
     title = ", ".join(part for part in (series.model, series.variant, series.phase) if part)
-    return title, tuple((run_name(point), _value(series, point)) for point in ends)
+    return title, tuple((_run_name(point), _value(series, point)) for point in ends)
 
 
 def _section(members: Sequence[TrendSeries], index: int) -> Section:
@@ -69,10 +65,51 @@ def _section(members: Sequence[TrendSeries], index: int) -> Section:
         plain(first.model or "unknown model"),
         (
             Text((f"{said[:1].upper()}{said[1:]}.",), prominence="page"),
-            trend_lines(members, index, describe_change),
+            _lines(members, index),
             *(_course(one) for one in members),
         ),
     )
+
+
+def _lines(members: Sequence[TrendSeries], index: int) -> Chart:
+    """A line for each variant, over all runs in the order in which they began."""
+    found = {point.run_id: point for one in members for point in one.points}
+    runs = sorted(found.values(), key=lambda point: (point.created, point.run_id))
+    return Chart(
+        f"trend-{index}",
+        f"{members[0].metric} by run",
+        tuple(f"{_run_name(run)} ({run.run_id})" for run in runs),
+        tuple(_line(one, i, runs) for i, one in enumerate(members)),
+        members[0].unit,
+        "lines",
+        "Medians; the bars are 95% intervals where they are known. "
+        "A + behind a commit: files were changed. A gap: the figure is unknown.",
+        short=tuple(_run_name(run) for run in runs),
+    )
+
+
+def _line(series: TrendSeries, index: int, runs: Sequence[TrendPoint]) -> Series:
+    points = {point.run_id: point for point in series.points}
+    ran = [points.get(run.run_id) for run in runs]
+    changes = [describe_change(series, point) if point else "" for point in ran]
+    return Series(
+        series.variant,
+        tuple(_value(series, point) if point else Value(None, series.unit) for point in ran),
+        ("side", str(index + 1)),
+        hover=tuple(f"{said} since the run before" if said else "" for said in changes),
+        absent=tuple(i for i, point in enumerate(ran) if not point),
+    )
+
+
+def _run_name(point: TrendPoint) -> str:
+    """A run by its day and commit."""
+    return f"{point.created[:10]} {_commit(point)}"
+
+
+def _commit(point: TrendPoint) -> str:
+    """A short hash, with a + where files were changed."""
+    commit = (point.git_commit or "")[:_HASH] or "no commit"
+    return f"{commit}{'+' if point.git_dirty else ''}"
 
 
 def _course(series: TrendSeries) -> Course:
@@ -88,8 +125,7 @@ def _course(series: TrendSeries) -> Course:
     points = (
         Point(
             point.created[:10],
-            plain((point.git_commit or "")[:_HASH] or "no commit")
-            + ("+" if point.git_dirty else ""),
+            plain(_commit(point)),
             _value(series, point),
             describe_change(series, point),
         )
@@ -130,7 +166,7 @@ def _change(series: TrendSeries, value: float | None, before: float | None) -> s
 
 
 def _value(series: TrendSeries, point: TrendPoint) -> Value:
-    bound = point.bound or _bound(series)
+    bound = point.bound or bound_under(series.metric, series.source)
     return Value(point.value, series.unit, bound, point.ci_low, point.ci_high)
 
 

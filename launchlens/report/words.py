@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from launchlens.records.figures import GapBin, Verdict
 from launchlens.records.metric import Bound
-from launchlens.report.document import Cell, Interval, Judged, Name, Number, Value
+from launchlens.report.cells import Cell, Interval, Judged, Name, Number, Value
 
 UNKNOWN = "unknown"
 MINUS = "\N{MINUS SIGN}"

@@ -15,13 +15,19 @@ from written import document_of
 from launchlens.records.doctor import Check, DoctorReport
 from launchlens.records.models import ModelList, ModelRow
 from launchlens.render import all_formats, names_for, write
+from launchlens.report.cells import Name, Value
 from launchlens.report.doctor import doctor_document
-from launchlens.report.document import Column, Document, Name, Row, Section, Table, Text, Value
+from launchlens.report.document import Column, Document, Row, Section, Table, Text
 from launchlens.report.models import models_document
 
 RENDER = Path(__file__).parents[2] / "launchlens/render"
 WRITERS = ("formats", "terminal", "markdown", "html")
-KNOWN = ("launchlens.render", "launchlens.report.document", "launchlens.report.words")
+KNOWN = (
+    "launchlens.render",
+    "launchlens.report.cells",
+    "launchlens.report.document",
+    "launchlens.report.words",
+)
 ALSO = {
     "html/palette.py": {"launchlens.catalogue"},  # which causes need a colour
     "formats/json.py": {"launchlens.serialize"},

@@ -10,7 +10,8 @@ import pytest
 from launchlens.catalogue import gap_causes
 from launchlens.render.html.figures import figure
 from launchlens.render.html.palette import CAUSE_COLOURS, SIDE_COLOURS, colour, text_on
-from launchlens.report.document import Chart, Series, Value
+from launchlens.report.cells import Value
+from launchlens.report.document import Chart, Series
 
 FORMS = ("bars", "stacked", "columns", "lines")
 

@@ -17,6 +17,7 @@ from launchlens.catalogue import step_metrics
 from launchlens.records.variant import Failure
 from launchlens.render.html.page import script_json, write_page
 from launchlens.report.analysis import analysis_document
+from launchlens.report.cells import Interval, Name, Value
 from launchlens.report.comparison import comparison_document
 from launchlens.report.document import (
     Block,
@@ -28,8 +29,6 @@ from launchlens.report.document import (
     Facts,
     FindingItem,
     Findings,
-    Interval,
-    Name,
     Point,
     Row,
     Section,
@@ -37,7 +36,6 @@ from launchlens.report.document import (
     Table,
     Text,
     Timelines,
-    Value,
 )
 from launchlens.report.trend import trend_document
 

@@ -13,7 +13,9 @@ from launchlens.records.comparison import Row
 from launchlens.records.timeline import Lane, Span, Timeline
 from launchlens.records.trend import TrendPoint
 from launchlens.report import charts, group_charts
+from launchlens.report.document import Chart
 from launchlens.report.modules import OUTSIDE, launches_by_module
+from launchlens.report.trend import trend_document
 
 COMPARISON = records.comparison()
 PHASE = COMPARISON.phases[0]
@@ -155,7 +157,7 @@ def test_without_module_ranges_no_module_chart():
 
 
 def trend(*series):
-    return group_charts.trend_lines(series, 0, lambda one, point: "+1.0%" if point.change else "")
+    return next(b for b in trend_document(series).sections[0].blocks if isinstance(b, Chart))
 
 
 def test_a_line_for_each_variant_over_all_runs():
@@ -168,7 +170,7 @@ def test_a_line_for_each_variant_over_all_runs():
     assert [one.absent for one in chart.series] == [(), (1, 2, 3)]
     assert chart.short[:2] == ("2026-11-01 1111111", "2026-11-02 2222222+")
     assert chart.categories[1] == "2026-11-02 2222222+ (run2)"
-    assert chart.series[0].hover[:2] == ("", "+1.0% since the run before")
+    assert chart.series[0].hover[:2] == ("", "+1.9% since the run before")
 
 
 def test_a_point_of_a_trend_keeps_interval_and_bound():

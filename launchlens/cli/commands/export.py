@@ -119,7 +119,7 @@ def _check(
 
 def _parquet(sides: Sequence[LoadedSide]) -> bytes:
     from launchlens.comparison import tabulate
-    from launchlens.render.feeds import render_analysis_parquet, render_comparison_parquet
+    from launchlens.export.feeds import render_analysis_parquet, render_comparison_parquet
     from launchlens.workflow.timelines import require_trace
 
     if len(sides) == 1:
@@ -134,7 +134,7 @@ def _benchmark(sides: Sequence[LoadedSide], *, bigger_is_better: bool) -> str:
         TraceError: there is nothing to put into it.
     """
     from launchlens.comparison import tabulate
-    from launchlens.render.feeds import render_benchmark_json
+    from launchlens.export.feeds import render_benchmark_json
 
     text = render_benchmark_json(
         tabulate([side.input for side in sides]), bigger_is_better=bigger_is_better
@@ -150,7 +150,7 @@ def _benchmark(sides: Sequence[LoadedSide], *, bigger_is_better: bool) -> str:
 
 
 def _perfetto(side: LoadedSide, number: int | None) -> str:
-    from launchlens.render.perfetto import render_perfetto
+    from launchlens.export.perfetto import render_perfetto
     from launchlens.report.words import plain
     from launchlens.workflow.timelines import timeline_of_step
 

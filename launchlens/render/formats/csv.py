@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from launchlens.render.writer import Format, Manner
-
-if TYPE_CHECKING:
-    from launchlens.report.document import Document
+from launchlens.report.document import Document
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run what begins with these
 
@@ -29,10 +27,10 @@ def _write(document: Document, _manner: Manner) -> str:
 
 def _cell(value: Any) -> Any:
     """Text on one line; an apostrophe before what a spreadsheet would take for a formula."""
-    if isinstance(value, str):
-        flat = " ".join(value.split())
-        return f"'{flat}" if flat.startswith(_FORMULA) else flat
-    return value
+    if not isinstance(value, str):
+        return value
+    flat = " ".join(value.split())
+    return f"'{flat}" if flat.startswith(_FORMULA) else flat
 
 
 FORMAT = Format(

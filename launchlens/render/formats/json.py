@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from launchlens.render.writer import Format, Manner
-
-if TYPE_CHECKING:
-    from launchlens.report.document import Document
+from launchlens.report.document import Document
 
 
 def _write(document: Document, _manner: Manner) -> str:

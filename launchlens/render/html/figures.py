@@ -12,12 +12,7 @@ _MOST_HEARD = 8
 
 
 def figure(chart: Chart, anchor: str) -> FigureView:
-    """A chart as the page shows it.
-
-    Args:
-        chart: of any form.
-        anchor: id of the figure's element.
-    """
+    """A chart of any form as the page shows it; ``anchor`` is its element's id."""
     data, layout = draw(chart)
     # The legend is the page's: it wraps, prints and is read aloud as any text.
     shown = chart.series if len(chart.series) > 1 or chart.form == "lines" else ()
@@ -39,10 +34,7 @@ def _table(chart: Chart) -> TableView:
     """The values of a chart: a row for each category, a column for each series."""
     heads = (Head("", style="text"), *(Head(one.name) for one in chart.series))
     rows = tuple(
-        RowView(
-            name,
-            tuple(CellView(words.value(one.values[i]), one.name) for one in chart.series),
-        )
+        RowView(name, tuple(CellView(words.value(one.values[i]), one.name) for one in chart.series))
         for i, name in enumerate(chart.categories)
     )
     return TableView(chart.title, (heads,), rows, stack=len(chart.series) > 3)

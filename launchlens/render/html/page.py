@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -62,12 +61,8 @@ class _Page:
 def write_page(document: Document) -> str:
     """A document of any kind as one self-contained HTML page.
 
-    Args:
-        document: every number of the page is one of its numbers.
-
-    Returns:
-        The page: styles, script and data inline, no reference to anything on a network, and a
-        policy that forbids the browser to load any.
+    Styles, script and data are inline; nothing refers to a network, and a policy forbids the
+    browser to load anything.
     """
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs
@@ -77,13 +72,9 @@ def write_page(document: Document) -> str:
         _add(page, section)
     full = tuple(facts for facts in document.provenance if facts.prominence == "page")
     _add(page, Section("provenance", _PROVENANCE, full or document.provenance))
-    data = {
-        "figures": [
-            {"id": f.id, "data": f.data, "layout": f.layout, "labels": f.labels}
-            for f in page.figures
-        ],
-        "timelines": page.timelines,
-    }
+    drawn = ("id", "data", "layout", "labels")
+    figures = [{name: getattr(one, name) for name in drawn} for one in page.figures]
+    data = {"figures": figures, "timelines": page.timelines}
     plotly, script = get_plotlyjs(), _script()
     template = _environment().get_template("report.html.j2")
     # Marked as safe: the package's own files, plotly's, and JSON that `script_json` escaped.
@@ -115,16 +106,15 @@ def _add(page: _Page, section: Section) -> None:
     charted = any(isinstance(block, Chart) for block in section.blocks)
     for block in section.blocks:
         # A chart draws a course, and its table holds every point.
-        if not (isinstance(block, Course) and charted):
-            blocks += _views(page, section, block)
-    joined: list[tuple[str, Any]] = []
-    for name, view in blocks:
-        if name == "figures" and joined and joined[-1][0] == name:
-            joined[-1][1].extend(view)
-        else:
-            joined.append((name, view))
-    if joined:
-        page.sections.append((anchor, section.title, joined))
+        if isinstance(block, Course) and charted:
+            continue
+        for name, view in _views(page, section, block):
+            if name == "figures" and blocks and blocks[-1][0] == name:
+                blocks[-1][1].extend(view)
+            else:
+                blocks.append((name, view))
+    if blocks:
+        page.sections.append((anchor, section.title, blocks))
 
 
 def _views(page: _Page, section: Section, block: Block) -> list[tuple[str, Any]]:
@@ -138,22 +128,17 @@ def _views(page: _Page, section: Section, block: Block) -> list[tuple[str, Any]]
     if isinstance(block, Timelines):
         anchor = page.anchor("timeline")
         page.timelines.append({"id": anchor} | timeline_payload(block.timelines))
-        view = (anchor, block, timeline_legend(block.timelines))
-        return [("timelines", view)]
+        return [("timelines", (anchor, block, timeline_legend(block.timelines)))]
     return [(type(block).__name__.lower(), block)]
 
 
 def _notices(document: Document) -> list[str]:
     """What makes figures doubtful: sides that are not alike first."""
-    unlike = [
-        f"{what} differs ({_listed(document.sides, values)})."
-        for what, values in document.differences
-    ]
-    return [*unlike, *document.cautions]
-
-
-def _listed(names: Sequence[str], values: Sequence[str]) -> str:
-    return ", ".join(f"{n}: {v}" for n, v in zip(names, values, strict=True))
+    notices = []
+    for what, values in document.differences:
+        sides = zip(document.sides, values, strict=True)
+        notices.append(f"{what} differs ({', '.join(f'{n}: {v}' for n, v in sides)}).")
+    return [*notices, *document.cautions]
 
 
 def _script() -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 from launchlens.render.html.palette import colour, text_on
 from launchlens.report import words
-from launchlens.report.document import Chart, Number, Series, Value
+from launchlens.report.cells import Number, Value
+from launchlens.report.document import Chart, Series
 
 #: What a plotted quantity is divided by, and its axis' words, by unit.
 _AXIS = {

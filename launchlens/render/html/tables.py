@@ -7,17 +7,8 @@ from dataclasses import replace
 
 from launchlens.render.html.views import CellView, Head, RowView, TableView
 from launchlens.report import words
-from launchlens.report.document import (
-    Cell,
-    Column,
-    Course,
-    Interval,
-    Judged,
-    Name,
-    Row,
-    Table,
-    Value,
-)
+from launchlens.report.cells import Cell, Interval, Judged, Name, Value
+from launchlens.report.document import Column, Course, Row, Table
 
 #: With more candidates than this, value, change and verdict share one column.
 _SEPARATE_COLUMNS = 2
@@ -28,9 +19,7 @@ _CHIPS = {"better": "better", "worse": "worse", "same": "flat", "inconclusive": 
 def table_views(table: Table, heading: str) -> list[TableView]:
     """A table; of one that compares sides, the rows that short reports leave out are folded.
 
-    Args:
-        table: of any form.
-        heading: what stands above, so that the caption need not say it again.
+    The caption does not repeat the ``heading`` above.
     """
     caption = table.caption or (table.title if table.title != heading else "")
     long = table.most is not None and len(table.rows) > table.most

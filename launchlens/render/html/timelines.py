@@ -29,13 +29,9 @@ _ROLE_TITLES = {
 
 
 def encode_array(values: npt.ArrayLike) -> dict[str, str]:
-    """Integers in the smallest type that holds them, as plotly.js spells typed arrays.
+    """Integers of shape (n,) in the smallest type that holds them, as plotly.js spells arrays.
 
-    Args:
-        values: integers, shape (n,).
-
-    Returns:
-        ``dtype`` ("u1", "u2", "i4" or "f8") and ``bdata``, the little-endian bytes in base64.
+    ``bdata`` are the little-endian bytes in base64.
     """
     array = np.asarray(values, np.int64)
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
@@ -48,10 +44,8 @@ def encode_array(values: npt.ArrayLike) -> dict[str, str]:
 def timeline_payload(timelines: Sequence[Timeline]) -> dict[str, Any]:
     """What the script needs to draw these timelines on one common time axis.
 
-    Returns:
-        ``names`` (every distinct span name once), ``sides`` (a timeline each: label, caption,
-        ``window_ns`` and its lanes) and ``span_ns``, the longest window. Times are integers in
-        nanoseconds from each step's start.
+    ``names`` holds every distinct span name once, ``span_ns`` is the longest window. Times are
+    integers in nanoseconds from each step's start.
     """
     names: dict[str, int] = {}
     sides = [
@@ -63,11 +57,8 @@ def timeline_payload(timelines: Sequence[Timeline]) -> dict[str, Any]:
         }
         for timeline in timelines
     ]
-    return {
-        "names": list(names),
-        "sides": sides,
-        "span_ns": max((t.window_ns for t in timelines), default=0),
-    }
+    longest = max((t.window_ns for t in timelines), default=0)
+    return {"names": list(names), "sides": sides, "span_ns": longest}
 
 
 def timeline_legend(timelines: Sequence[Timeline]) -> Legend:

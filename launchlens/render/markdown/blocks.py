@@ -7,6 +7,7 @@ from functools import singledispatch
 
 from launchlens.render.markdown.markup import cell, code, escaped, table
 from launchlens.report import words
+from launchlens.report.cells import Judged
 from launchlens.report.document import (
     Block,
     Checks,
@@ -14,7 +15,6 @@ from launchlens.report.document import (
     Facts,
     FindingItem,
     Findings,
-    Judged,
     Prominence,
     Row,
     Table,

@@ -17,7 +17,8 @@ from launchlens.render.markdown.report import (
     prominence,
 )
 from launchlens.report import words
-from launchlens.report.document import Block, Chart, Document, Judged, Row, Table
+from launchlens.report.cells import Judged
+from launchlens.report.document import Block, Chart, Document, Row, Table
 
 LIMIT = 65_536  # GitHub refuses longer bodies; counted in bytes, which no way of counting exceeds
 _SHORT_HASH = 7

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from launchlens.report import words
-from launchlens.report.document import Cell, Name
+from launchlens.report.cells import Cell, Name
 
 # A colon matters in :emoji: and in links only, a parenthesis behind a bracket only.
 _ACTIVE = re.compile(r"[&<>|`*_\[\]~#@!\\$]|:(?=[\w+-]+:|//)")

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from launchlens.render.markdown.blocks import (
-    LONG,
-    block_text,
-    facts_table,
-    intervals,
-    sides_table,
-)
+from launchlens.render.markdown.blocks import LONG, block_text, facts_table, intervals, sides_table
 from launchlens.render.markdown.markup import details, escaped
 from launchlens.report import words
 from launchlens.report.document import Block, Chart, Document, Section, Table

@@ -6,7 +6,7 @@ Foreign text (kernel names, range texts) is put into `rich.text.Text`, which rea
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 
 from rich.console import RenderableType
@@ -22,16 +22,7 @@ from launchlens.render.terminal.tables import (
 )
 from launchlens.render.writer import Manner
 from launchlens.report import words
-from launchlens.report.document import (
-    Block,
-    Checks,
-    Course,
-    Facts,
-    Findings,
-    Row,
-    Table,
-    Text,
-)
+from launchlens.report.document import Block, Checks, Course, Facts, Findings, Row, Table, Text
 
 _CONFIDENCE = {
     "confirmed": "bold red",
@@ -51,21 +42,22 @@ _STATUS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "cyan"}
 
 
 @singledispatch
-def block_parts(_block: Block, _manner: Manner, *, heading: bool) -> list[RenderableType]:  # noqa: ARG001
-    """A block's lines; none where the terminal does not show its kind.
+def block_parts(_block: Block, _manner: Manner, *, heading: bool) -> Iterable[RenderableType]:  # noqa: ARG001
+    """A block's lines, none where the terminal does not show its kind.
 
-    Args:
-        heading: whether a table of sides has its title above it.
+    With ``heading`` a table of sides has its title above it.
     """
-    return []
+    return ()
 
 
 @block_parts.register
-def _table(block: Table, manner: Manner, *, heading: bool) -> list[RenderableType]:
-    if block.form != "sides":
-        return _rows(block, manner)
-    title: list[RenderableType] = [Line(block.title, style="bold")] if heading else []
-    return title + metric_parts(block, verbose=manner.verbose, width=manner.width)
+def _table(block: Table, manner: Manner, *, heading: bool) -> Iterator[RenderableType]:
+    if block.form == "sides":
+        if heading:
+            yield Line(block.title, style="bold")
+        yield from metric_parts(block, verbose=manner.verbose, width=manner.width)
+    else:
+        yield from _rows(block, manner)
 
 
 @block_parts.register
@@ -89,10 +81,9 @@ def _check_lines(item: tuple[str, str, str], width: int) -> Iterator[Line]:
 
 def _wrapped(text: str, width: int) -> str:
     """Text after the status, later lines below its beginning; paths and commands stay whole."""
+    room = max(width, 40) - _INDENT
     cleaned = words.plain(text, 1000)
-    lines = textwrap.wrap(
-        cleaned, max(width, 40) - _INDENT, break_long_words=False, break_on_hyphens=False
-    )
+    lines = textwrap.wrap(cleaned, room, break_long_words=False, break_on_hyphens=False)
     return f"\n{' ' * _INDENT}".join(lines)
 
 
@@ -127,11 +118,7 @@ def _is_shown(row: Row, manner: Manner) -> bool:
 
 
 @block_parts.register
-def _findings(findings: Findings, manner: Manner, **_: bool) -> list[RenderableType]:
-    return list(_finding_lines(findings, manner))
-
-
-def _finding_lines(findings: Findings, manner: Manner) -> Iterator[RenderableType]:
+def _findings(findings: Findings, manner: Manner, **_: bool) -> Iterator[RenderableType]:
     brief = findings.brief and not manner.verbose
     if findings.title:
         yield Line(words.plain(findings.title), style="bold")
@@ -144,9 +131,8 @@ def _finding_lines(findings: Findings, manner: Manner) -> Iterator[RenderableTyp
             style = "dim" if brief or (title, text) not in item.remedies else ""
             yield Line(f"  {title}: {words.plain(text, words.LONG)}", style=style)
         if item.stack and not brief:
-            yield Line(
-                f"  stack: {words.plain(words.short_stack(item.stack), words.LONG)}", style="dim"
-            )
+            stack = words.plain(words.short_stack(item.stack), words.LONG)
+            yield Line(f"  stack: {stack}", style="dim")
 
 
 @block_parts.register
@@ -159,11 +145,7 @@ def _facts(facts: Facts, _: Manner, **__: bool) -> list[RenderableType]:
 
 
 @block_parts.register
-def _text(text: Text, _: Manner, **__: bool) -> list[RenderableType]:
-    return list(_text_lines(text))
-
-
-def _text_lines(text: Text) -> Iterator[RenderableType]:
+def _text(text: Text, _: Manner, **__: bool) -> Iterator[RenderableType]:
     if text.title:
         yield Line(words.plain(text.title), style="bold")
     mark = "! " if text.form == "caution" else ""
@@ -177,11 +159,8 @@ def _text_lines(text: Text) -> Iterator[RenderableType]:
 
 
 @block_parts.register
-def _course(course: Course, manner: Manner, **_: bool) -> list[RenderableType]:
-    return list(_course_lines(course, manner.width))
-
-
-def _course_lines(course: Course, width: int) -> Iterator[RenderableType]:
+def _course(course: Course, manner: Manner, **_: bool) -> Iterator[RenderableType]:
+    width = manner.width
     for line in (course.title, f"  {course.said}"):
         filled = textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
         yield Line(filled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import RenderableType
 from rich.text import Text as Line
@@ -24,7 +24,7 @@ def render(document: Document, manner: Manner) -> str:
     heading = sum(isinstance(b, Table) and b.form == "sides" for b in blocks) > 1
     before: Block | None = None
     for block in blocks:
-        shown = _main(block, manner, heading=heading)
+        shown = list(_main(block, manner, heading=heading))
         parts += shown if not shown or _continues(block, before) else ["", *shown]
         before = block
     parts += _cautions(document)
@@ -36,7 +36,7 @@ def render(document: Document, manner: Manner) -> str:
     return to_text(shown, width=manner.width, color=manner.color)
 
 
-def _main(block: Block, manner: Manner, *, heading: bool) -> list[RenderableType]:
+def _main(block: Block, manner: Manner, *, heading: bool) -> Iterable[RenderableType]:
     """A block that every report shows; of one that details show, the line in its place."""
     prominence = getattr(block, "prominence", "main")
     if prominence == "more" and isinstance(block, Table) and block.lead and not manner.verbose:

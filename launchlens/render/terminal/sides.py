@@ -10,7 +10,8 @@ from rich.text import Text
 
 from launchlens.render.terminal.tables import fits, new_table, table_or_lines
 from launchlens.report import words
-from launchlens.report.document import Judged, Row, Table
+from launchlens.report.cells import Judged
+from launchlens.report.document import Row, Table
 
 _COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
 _TWO = 2

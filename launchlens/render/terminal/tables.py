@@ -46,12 +46,9 @@ def fits_unfolded(table: Table, width: int) -> bool:
 
 
 def table_or_lines(table: Table, width: int, *, names: int = 1) -> RenderableType:
-    """The table, or where it does not fit a line of words for each row: no column is lost.
+    """The table of texts, or where it does not fit a line of words for each row.
 
-    Args:
-        table: made by `new_table`, of texts.
-        width: columns of the terminal.
-        names: how many first columns name a row.
+    No column is lost. The first ``names`` columns name a row.
     """
     if fits(table, width):
         return table
@@ -59,11 +56,9 @@ def table_or_lines(table: Table, width: int, *, names: int = 1) -> RenderableTyp
     lines = [Text(headers[0], style="bold")] if names == 1 else []
     for row in zip(*(column.cells for column in table.columns), strict=True):
         cells = [_plain(cell) for cell in row]
-        called = (
-            cells[:1]
-            if names == 1
-            else [f"{h} {c}" for h, c in zip(headers, cells[:names], strict=False)]
-        )
+        called = cells[:1]
+        if names > 1:
+            called = [f"{h} {c}" for h, c in zip(headers, cells[:names], strict=False)]
         told = [f"{h} {c}" for h, c in zip(headers[names:], cells[names:], strict=True) if c]
         lines.append(Text(f"{', '.join(called)}: {', '.join(told)}"))
     return Group(*lines)
@@ -130,10 +125,7 @@ def _folds(column: Column, index: int) -> bool:
 
 
 def _least_width(column: Column, index: int) -> int:
-    least = column.min_width or 0
-    if _folds(column, index):
-        return least
-    return max(least, _widest(column))
+    return max(column.min_width or 0, 0 if _folds(column, index) else _widest(column))
 
 
 def _widest(column: Column) -> int:

@@ -6,17 +6,13 @@ Values stay in base units (nanoseconds, fractions, bytes); unknown is empty or n
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_type_hints
 
 from launchlens.catalogue import by_name
-from launchlens.records.figures import Gaps, Step
+from launchlens.records.comparison import Cell, Comparison, Row
+from launchlens.records.figures import Analysis, Gaps, Step
 from launchlens.report.data import comparison_rows, step_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from launchlens.records.comparison import Cell, Comparison, Row
-    from launchlens.records.figures import Analysis
 
 Record = dict[str, Any]
 
@@ -26,15 +22,14 @@ def render_benchmark_json(
 ) -> str:
     """Figures for github-action-benchmark, tool ``customSmallerIsBetter``.
 
+    A JSON list of objects with ``name``, ``unit``, ``value``, where known ``range`` (95% interval)
+    and ``extra`` (where the figure comes from), one for every side with a known figure.
+
     Args:
-        comparison: every side with a known figure gives an entry.
+        comparison: the record.
         bigger_is_better: give the figures of which more is better instead (throughput), for
             the tool ``customBiggerIsBetter``; the two never go into one file.
         headline: only the metrics that reports lead with.
-
-    Returns:
-        A JSON list of objects with ``name``, ``unit``, ``value``, and where known ``range``
-        (95% interval) and ``extra`` (where the figure comes from).
     """
     wanted = 1 if bigger_is_better else -1
     entries = []

@@ -11,7 +11,7 @@ import handmade
 import pytest
 from written import as_csv
 
-from launchlens.render.feeds import (
+from launchlens.export.feeds import (
     render_analysis_parquet,
     render_benchmark_json,
     render_comparison_parquet,

@@ -11,16 +11,14 @@ from launchlens.records.timeline import Lane, Timeline
 _PROCESSES = {"host": (1, "CPU"), "range": (1, "CPU"), "stream": (2, "GPU"), "gap": (2, "GPU")}
 
 
+_SAID = ("side", "range", "step", "phase", "window_ns")
+
+
 def render_perfetto(timeline: Timeline) -> str:
-    """A timeline as a Chrome trace: a process for CPU and GPU, a thread for each lane.
+    """A timeline as a Chrome trace in JSON: a process for CPU and GPU, a thread for each lane.
 
-    Args:
-        timeline: one step; times from the step's start.
-
-    Returns:
-        One JSON object, ``traceEvents`` in it ordered by lane, then start. ``ts`` and ``dur``
-        are microseconds with three decimals, so no nanosecond is lost. ``args`` gives the exact
-        duration again as ``duration_ns``.
+    ``traceEvents`` are ordered by lane, then start. ``ts`` and ``dur`` are microseconds with three
+    decimals, so no nanosecond is lost; ``args`` gives the exact duration as ``duration_ns``.
 
     Source: the Trace Event Format's complete ("X") and metadata ("M") events.
     """
@@ -30,17 +28,8 @@ def render_perfetto(timeline: Timeline) -> str:
         events.append(_metadata("process_sort_index", pid, 0, {"sort_index": pid}))
     for tid, lane in enumerate(timeline.lanes, start=1):
         events.extend(_lane_events(lane, tid))
-    trace = {
-        "displayTimeUnit": "ns",
-        "otherData": {
-            "side": timeline.side,
-            "range": timeline.range,
-            "step": timeline.step,
-            "phase": timeline.phase,
-            "window_ns": timeline.window_ns,
-        },
-        "traceEvents": events,
-    }
+    said = {name: getattr(timeline, name) for name in _SAID}
+    trace = {"displayTimeUnit": "ns", "otherData": said, "traceEvents": events}
     return json.dumps(trace, ensure_ascii=True, separators=(",", ":"))
 
 

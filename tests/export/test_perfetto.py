@@ -6,8 +6,8 @@ import json
 
 import html_records as records
 
+from launchlens.export.perfetto import render_perfetto
 from launchlens.records.timeline import Lane, Span, Timeline
-from launchlens.render.perfetto import render_perfetto
 
 STEP = Timeline(
     "eager",

@@ -1,0 +1,1 @@
+"""Figures and steps for other tools: the files that ``launchlens export`` writes."""
