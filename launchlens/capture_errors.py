@@ -28,11 +28,7 @@ class CaptureError:
 
 
 def find_error(text: str) -> CaptureError | None:
-    """The capture error that a text tells of; None for texts that are not known.
-
-    Args:
-        text: the error's first line, or more of it.
-    """
+    """The capture error that a text, an error's first line or more, tells of; None if unknown."""
     return next((e for e in ERRORS if re.search(e.pattern, text, re.IGNORECASE | re.DOTALL)), None)
 
 
@@ -113,8 +109,8 @@ ERRORS = (
         r"operation not permitted when stream is capturing|"
         + _code(900, "StreamCaptureUnsupported"),
         "operation not permitted when stream is capturing (900)",
-        "Look at the line that fails and at the findings of dtoh-sync, explicit-sync and "
-        "alloc; warm up first.",
+        "Look at the line that fails, and at what waits, asks or allocates in the eager step; "
+        "warm up first.",
         "The step synchronizes, allocates or queries an event while capturing (900): find .item(), "
         "a copy to the CPU, nonzero, or another thread's CUDA calls.",
     ),

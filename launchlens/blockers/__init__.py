@@ -7,17 +7,17 @@ A rule is one file of `launchlens.blockers.rules`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from launchlens.blockers.confirm import apply_attempt
 from launchlens.blockers.grouping import Found, make_findings
-from launchlens.blockers.hits import Origin, Rule
+from launchlens.blockers.hits import Hits, Origin, Rule
 from launchlens.blockers.match import match_events
 from launchlens.blockers.rules import rules
 from launchlens.blockers.stacks import place_calls
-from launchlens.blockers.view import Kinds, Mask, make_view, rule_kinds
+from launchlens.blockers.view import Kinds, Mask, View, make_view, rule_kinds
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Finding, Step
 from launchlens.records.stacks import Stacks
@@ -38,17 +38,11 @@ def find_blockers(
 ) -> tuple[Finding, ...]:
     """Find what blocks the capture of a trace's steps, most certain and frequent first.
 
-    Args:
-        trace: an eager trace; steps that launch graphs have little left to find.
-        steps: its steps. Prefill and decode steps are looked at apart.
-        dispatch_events: operators of one more step that copied or waited, in order, which give
-            source lines; by default those of ``attempt``.
-        attempt: a capture attempt, which confirms or clears findings.
-        stacks: the trace's own call stacks, which give source lines for any program.
-
-    Returns:
-        Findings, grouped by rule, kind and bytes, and by file and function where known. Empty
-        for a trace without API calls.
+    Steps that launch graphs have little left to find; those of prefill and decode are looked at
+    apart. Findings are grouped by rule, kind and bytes, and by file and function where known; there
+    are none for a trace without API calls. Source lines come from ``dispatch_events``, operators of
+    one more step that copied or waited, in order (by default those of ``attempt``), or from the
+    trace's own call ``stacks``, for any program. A capture ``attempt`` confirms or clears findings.
     """
     phases = list(dict.fromkeys(step.phase for step in steps))
     all_events = dispatch_events if dispatch_events is not None else attempt and attempt.events
@@ -69,6 +63,15 @@ def find_blockers(
     return tuple(sorted(findings, key=lambda f: (order[f.confidence], -f.count_per_step)))
 
 
+def _hits_of(rule: Rule, view: View) -> Iterator[tuple[Rule, Hits]]:
+    """What a rule finds, but for calls that are another rule's own."""
+    theirs = [r.calls for r in rules() if r.calls and r.id != rule.id]
+    for hits in rule.find(view):
+        mine = hits.of(~view.are_named("|".join(theirs), hits.row)) if theirs else hits
+        if mine.row.size:
+            yield rule, mine
+
+
 def _find_in_phase(
     trace: Trace,
     kinds: tuple[Kinds, Mask],
@@ -79,7 +82,7 @@ def _find_in_phase(
     view = make_view(trace, kinds, steps)
     if not view.size or not trace.api.start_ns.size:
         return []
-    found = [(rule, hits) for rule in rules() for hits in rule.find(view)]
+    found = [pair for rule in rules() for pair in _hits_of(rule, view)]
     origins: dict[int, Origin] = {}
     if stacks is not None:
         origins |= place_calls(view, stacks, [hits.row for _, hits in found])

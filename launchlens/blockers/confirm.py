@@ -22,12 +22,7 @@ _UNKNOWN_REMEDY = "Look at the source line of the failure and at the findings of
 def apply_attempt(found: Sequence[Found], attempt: Attempt) -> list[Finding]:
     """Findings after a capture attempt: those at its failing lines confirmed, others cleared.
 
-    Args:
-        found: findings of the eager trace.
-        attempt: the attempt.
-
-    Returns:
-        The findings, and one more for each blocker that none of them explains.
+    There is one more for each blocker that none of the eager trace's findings explains.
     """
     result = list(found)
     for blocker in attempt.blockers:
@@ -59,8 +54,7 @@ def _matching(found: Sequence[Found], blocker: BlockerMet) -> list[int]:
     """Findings at the blocker's line; without lines, the only one that can be meant."""
     at_line = [i for i, f in enumerate(found) if blocker.source in _sources(f.finding)]
     if at_line:
-        allowed = [i for i in at_line if _allows(blocker, found[i])]
-        return allowed or at_line
+        return [i for i in at_line if _allows(blocker, found[i])] or at_line
     possible = _possible(found, blocker)
     return possible if len(possible) == 1 else []
 
@@ -96,8 +90,9 @@ def _rule_of(blocker: BlockerMet, possible: Sequence[Finding]) -> str | None:
 
 
 def _confirmed(finding: Finding, blocker: BlockerMet) -> Finding:
-    order = blocker.order
-    when = "" if order <= 1 else f", once {_earlier(order - 1)} out of the way"
+    before = blocker.order - 1
+    earlier = "blocker before it is" if before == 1 else f"{before} blockers before it are"
+    when = f", once the {earlier} out of the way" if before > 0 else ""
     said = f": {blocker.error_line}" if blocker.error_line else "."
     note = f"The capture failed here{when}{said}"
     if finding.confidence == "confirmed" and finding.note:
@@ -107,23 +102,16 @@ def _confirmed(finding: Finding, blocker: BlockerMet) -> Finding:
     return finding if finding.source else _at(finding, blocker)
 
 
-def _earlier(count: int) -> str:
-    return "the blocker before it is" if count == 1 else f"the {count} blockers before it are"
-
-
 def _at(finding: Finding, blocker: BlockerMet) -> Finding:
     origin = Origin.of(blocker.path, blocker.line, blocker.function, ())
     lines = (origin.line,) if origin.line is not None else ()
-    source = source_text(origin.file, lines)
-    return replace(finding, source=source, file=origin.file, lines=lines)
+    return replace(finding, source=source_text(origin.file, lines), file=origin.file, lines=lines)
 
 
 def _unexplained(blocker: BlockerMet, possible: Sequence[Finding]) -> Finding:
     """A failure that is tied to no finding: what the error itself says.
 
-    Args:
-        blocker: the failure.
-        possible: findings of this kind, if the trace does not tell which one failed.
+    ``possible`` are findings of its kind, where the trace does not tell which one failed.
     """
     error = find_error(blocker.error_line)
     rule = _rule_of(blocker, possible)

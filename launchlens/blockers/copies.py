@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from launchlens.blockers.hits import DIRECTIONS, Direction, Hits, idle_after
+from launchlens.blockers.hits import DIRECTIONS, Direction, Hits, call_hits
 from launchlens.blockers.view import Rows, View
 from launchlens.calls import CallKind
-from launchlens.records.columns import CopyDirection, Trace
+from launchlens.records.columns import CopyDirection
 
 HTOD, DTOH = CopyDirection.HTOD, CopyDirection.DTOH
 
@@ -76,38 +76,17 @@ def copy_hits(
     *,
     errors: tuple[str, ...] | None = None,
 ) -> Hits:
-    """Chosen copies of one direction as hits: host time in copy and following synchronize.
-
-    Args:
-        view: the trace and its steps.
-        copies: what `find_copies` returned for it.
-        chosen: indexes of the copies.
-        memory: kind of their host memory, in words.
-        confidence: how sure.
-        note: what to know of them.
-        errors: `Hits.errors`.
-    """
-    api = view.trace.api
-    row, step = copies.row[chosen], copies.step[chosen]
-    until = np.maximum(row, copies.sync_row[chosen])
+    """Chosen copies of one direction, and of one kind of host ``memory`` in words, as hits."""
+    row = copies.row[chosen]
     direction: Direction = "htod" if copies.direction[chosen[0]] == HTOD else "dtoh"
-    return Hits(
-        kinds=f"{DIRECTIONS[direction][0]} {memory}",
-        step=step,
-        row=row,
-        host_ns=_inside_calls(view.trace, row, until),
-        idle_ns=idle_after(view, until, step, api.start_ns[row]),
-        bytes=copies.bytes[chosen],
-        confidence=confidence,
-        note=note,
+    hits = call_hits(
+        view,
+        row,
+        copies.step[chosen],
+        f"{DIRECTIONS[direction][0]} {memory}",
+        confidence,
+        note,
         direction=direction,
-        memory=memory,
-        errors=errors,
+        until=np.maximum(row, copies.sync_row[chosen]),
     )
-
-
-def _inside_calls(trace: Trace, first: Rows, second: Rows) -> Rows:
-    """Time inside two calls of a thread (the copy and the synchronize), not between them."""
-    api = trace.api
-    total = api.end_ns[first] - api.start_ns[first]
-    return total + np.where(second != first, api.end_ns[second] - api.start_ns[second], 0)
+    return replace(hits, bytes=copies.bytes[chosen], memory=memory, errors=errors)

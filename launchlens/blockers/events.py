@@ -14,13 +14,9 @@ if TYPE_CHECKING:
 
 
 def find_in_events(events: Sequence[CopyEvent]) -> tuple[Finding, ...]:
-    """Operators that would copy or wait, grouped by kind, bytes, file and function.
+    """Operators of one step that would copy or wait, grouped by kind, bytes, file and function.
 
-    Args:
-        events: the operators of one step, in order.
-
-    Returns:
-        Findings, all merely suspected: whether and how they copy shows in a trace only.
+    All are merely suspected: whether and how they copy shows in a trace only.
     """
     groups: dict[object, tuple[Rule, list[CopyEvent]]] = {}
     for event in events:

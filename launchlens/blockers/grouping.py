@@ -34,33 +34,19 @@ class Found:
     """What goes wrong on replay, in a sentence (`Hits.on_replay`)."""
 
 
-def make_findings(
-    view: View, rule: Rule, hits: Hits, origins: Mapping[int, Origin] | None = None
-) -> list[Found]:
+def make_findings(view: View, rule: Rule, hits: Hits, origins: Mapping[int, Origin]) -> list[Found]:
     """Findings of one rule and kind, by bytes and, where known, by file and function.
 
-    Args:
-        view: the trace and its steps.
-        rule: the rule that found them.
-        hits: the occurrences.
-        origins: for API rows, where they come from.
+    ``origins`` tells for API rows where they come from.
     """
-    origins = origins or {}
-    keys: list[object] = [None] * hits.row.size
-    for i, row in enumerate(hits.row.tolist() if origins else ()):
-        keys[i] = origins[row].key if row in origins else None
     groups: dict[tuple[int, object], list[int]] = defaultdict(list)
-    for i, (size, key) in enumerate(zip(hits.bytes.tolist(), keys, strict=True)):
-        groups[size, key].append(i)
+    for i, (size, row) in enumerate(zip(hits.bytes.tolist(), hits.row.tolist(), strict=True)):
+        groups[size, origins[row].key if row in origins else None].append(i)
     errors = rule.errors if hits.errors is None else hits.errors
     return [
-        Found(
-            _finding(view, rule, hits, np.array(members, np.int64), origins),
-            errors,
-            rule.operators,
-            hits.on_replay,
-        )
+        Found(finding, errors, rule.operators, hits.on_replay)
         for members in groups.values()
+        for finding in [_finding(view, rule, hits, np.array(members, np.int64), origins)]
     ]
 
 
@@ -129,18 +115,10 @@ def _around(view: View, rows: Rows, step: int) -> list[tuple[str | None, str | N
     low = int(np.searchsorted(view.submitting, view.first[step]))
     high = int(np.searchsorted(view.submitting, view.last[step]))
     own = view.submitting[low:high]
-    before = np.searchsorted(own, rows, side="left") - 1
-    after = np.searchsorted(own, rows, side="right")
-    pairs = []
-    for i, j in zip(before.tolist(), after.tolist(), strict=True):
-        pair = [
-            short_kernel(kernel_names(view, view.op_of_call[own[k : k + 1]])[0])
-            if 0 <= k < own.size
-            else None
-            for k in (i, j)
-        ]
-        pairs.append((pair[0], pair[1]))
-    return pairs
+    names = [None, *map(short_kernel, kernel_names(view, view.op_of_call[own])), None]
+    before = np.searchsorted(own, rows, side="left").tolist()
+    after = np.searchsorted(own, rows, side="right").tolist()
+    return [(names[i], names[j + 1]) for i, j in zip(before, after, strict=True)]
 
 
 def innermost_ranges(view: View, rows: Rows, step: int) -> list[str | None]:
@@ -154,13 +132,11 @@ def innermost_ranges(view: View, rows: Rows, step: int) -> list[str | None]:
     )
     # The step's own range is no place inside the step.
     mine = mine[(ranges.start_ns[mine] > owner.start_ns) | (ranges.end_ns[mine] < owner.end_ns)]
-    found: list[str | None] = []
-    for start in api.start_ns[rows].tolist():
-        around = mine[(ranges.start_ns[mine] <= start) & (ranges.end_ns[mine] >= start)]
-        inner = (
-            around[np.argmin(ranges.end_ns[around] - ranges.start_ns[around])]
-            if around.size
-            else -1
-        )
-        found.append(ranges.texts[int(ranges.text[inner])] if inner >= 0 else None)
-    return found
+    # Shortest first: the first range around a call is the innermost.
+    mine = mine[np.argsort(ranges.end_ns[mine] - ranges.start_ns[mine], kind="stable")]
+    start, end = ranges.start_ns[mine], ranges.end_ns[mine]
+    texts = [ranges.texts[i] for i in ranges.text[mine].tolist()]
+    found = (
+        np.flatnonzero((start <= t) & (end >= t)).tolist() for t in api.start_ns[rows].tolist()
+    )
+    return [texts[around[0]] if around else None for around in found]

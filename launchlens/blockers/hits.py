@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from launchlens.blockers.view import Rows, View
+from launchlens.blockers.view import Mask, Rows, View
 
 if TYPE_CHECKING:
     from launchlens.protocol.step import CopyEvent, CopyKind
@@ -58,6 +58,11 @@ class Hits:
     on_replay: str | None = None
     """Of silent ones: what goes wrong, in a sentence."""
 
+    def of(self, chosen: Mask) -> Hits:
+        """Those of the occurrences that are chosen, shape (n,)."""
+        columns = ("step", "row", "host_ns", "idle_ns", "bytes")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -72,6 +77,8 @@ class Rule:
     title: Callable[[Hits, int | None], str]
     """Words for occurrences, of so many bytes each."""
     find: Callable[[View], list[Hits]]
+    calls: str | None = None
+    """Base names of calls that are its own, as a pattern: no other rule reports them."""
     doc: str = field(repr=False, default="")
     """The docstring of its module: what, why, example, remedy, references."""
     silent: bool = False
@@ -93,11 +100,8 @@ class Rule:
 class Origin:
     """Where in a program an occurrence comes from: a source line and the stack above it.
 
-    Attributes:
-        file: the source file's name; None when only native frames are known.
-        line: the line in it.
-        function: tells lines of one function together: they become one finding.
-        stack: frames in words, innermost first.
+    ``file`` is the source file's name, None when only native frames are known. Lines of one
+    ``function`` become one finding. ``stack``: frames in words, innermost first.
     """
 
     file: str | None
@@ -141,15 +145,18 @@ def call_hits(
     *,
     direction: Direction | None = None,
     timed: bool = True,
+    until: Rows | None = None,
 ) -> Hits:
-    """API calls as hits, without bytes."""
+    """API calls as hits, without bytes; ``until`` names later calls that end their waits."""
     api = view.trace.api
+    last = rows if until is None else until
+    inside = api.end_ns - api.start_ns
     return Hits(
         kinds=kinds,
         step=step,
         row=rows,
-        host_ns=api.end_ns[rows] - api.start_ns[rows],
-        idle_ns=idle_after(view, rows, step, api.start_ns[rows]),
+        host_ns=inside[rows] + np.where(last != rows, inside[last], 0),
+        idle_ns=_idle_after(view, last, step, api.start_ns[rows]),
         bytes=np.full(rows.size, -1, np.int64),
         confidence=confidence,
         note=note,
@@ -158,7 +165,7 @@ def call_hits(
     )
 
 
-def idle_after(view: View, rows: Rows, step: Rows, since_ns: Rows) -> Rows:
+def _idle_after(view: View, rows: Rows, step: Rows, since_ns: Rows) -> Rows:
     """GPU idle ended by the work submitted next after each call.
 
     The gap in front of that work on its device, counted from the moment the wait began at the

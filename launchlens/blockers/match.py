@@ -29,14 +29,9 @@ _MORE_READS = {"aten.repeat_interleave": (1,)}
 
 
 def match_events(hits: Sequence[Hits], events: Sequence[CopyEvent]) -> dict[int, Origin]:
-    """Where the steps' copies and waits come from.
+    """Where the steps' copies and waits come from: an origin for API rows that an event fits.
 
-    Args:
-        hits: occurrences of all rules; those that copy or wait are matched.
-        events: one step's operators, in order.
-
-    Returns:
-        An origin for API rows that an event fits, in every step.
+    ``events`` are one step's operators, in order; hits that neither copy nor wait have none.
     """
     usable = [h for h in hits if h.direction is not None]
     if not usable or not events:

@@ -42,27 +42,19 @@ class _Known:
 
 
 def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, Origin]:
-    """Where calls come from by the trace's own stacks.
+    """Where calls come from by the trace's own stacks: an origin for each row that has one.
 
-    Args:
-        view: the trace and its steps.
-        stacks: the trace's stacks.
-        rows: API rows that are asked for. A copy has no stack of its own in some recordings: it
-            takes that of the synchronize that follows it.
-
-    Returns:
-        An origin for each row that has a stack.
+    A copy has no stack of its own in some recordings: it takes that of the synchronize that
+    follows it.
     """
-    known = _Known(
-        _native(stacks.chains), {(s.thread_key, s.start_ns): s.frames for s in stacks.python}
-    )
+    native = _native(stacks.chains)
+    known = _Known(native, {(s.thread_key, s.start_ns): s.frames for s in stacks.python})
     origins: dict[int, Origin] = {}
     for some in rows:
         following = view.next_telling(some)
         for row, after in zip(some.tolist(), following.tolist(), strict=True):
-            origin = _origin(view, known, row)
-            if origin is None and after >= 0 and view.kind[after] == CallKind.SYNC:
-                origin = _origin(view, known, after)
+            waits = after >= 0 and view.kind[after] == CallKind.SYNC
+            origin = _origin(view, known, row) or (_origin(view, known, after) if waits else None)
             if origin is not None:
                 origins[row] = origin
     return origins
@@ -92,11 +84,11 @@ def _native(chains: Sequence[ChainRow]) -> dict[int, tuple[str, ...]]:
     named: dict[int, tuple[str, ...]] = {}
     for chain, members in by_chain.items():
         members.sort(key=lambda r: r.depth)
-        kept = [
+        kept = (
             short_symbol(r.symbol)
             for r in members
             if not _NATIVE_NOISE.search(r.symbol) and not _NATIVE_MODULES.search(r.module or "")
-        ]
+        )
         named[chain] = tuple(dict.fromkeys(kept))[:_MAX_FRAMES]
     return named
 

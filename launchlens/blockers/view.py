@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,39 +22,35 @@ Kinds = npt.NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Columns that every rule needs, made once for a trace and the steps of one phase.
-
-    Attributes:
-        trace: the trace.
-        steps: the steps, without doubles (a step on two devices counts once).
-        first: first API row of each step, shape (steps,).
-        last: one past the last API row of each step, shape (steps,).
-        process: index of each step's process, shape (steps,).
-        thread: index of each step's thread, shape (steps,).
-        kind: `CallKind` of each API call as it counts, shape (calls,); what a thread calls while
-            it captures is OTHER, unless it has a GPU operation all the same.
-        bases: base name of each entry of ``trace.api.names``.
-        blocking: whether each call is a copy that waits by itself, shape (calls,).
-        op_of_call: first GPU operation of each API call, -1 without, shape (calls,).
-        telling: rows whose kind is not OTHER, ascending.
-        submitting: rows that submitted a GPU operation, ascending.
-        busy_before: for each GPU operation, when all that began before it on its GPU had ended;
-            the smallest int64 for the first, shape (operations,).
-    """
+    """Columns that every rule needs, made once for a trace and the steps of one phase."""
 
     trace: Trace
     steps: tuple[Step, ...]
+    """The steps, without doubles (a step on two devices counts once)."""
     first: Rows
+    """First API row of each step, shape (steps,), as the next three."""
     last: Rows
+    """One past its last API row."""
     process: Rows
+    """Index of its process."""
     thread: Rows
+    """Index of its thread."""
     kind: Kinds
+    """`CallKind` of each API call as it counts, shape (calls,); what a thread calls while it
+    captures is OTHER, unless it has a GPU operation all the same."""
     bases: tuple[str, ...]
+    """Base name of each entry of ``trace.api.names``."""
     blocking: Mask
+    """Whether each call is a copy that waits by itself, shape (calls,)."""
     op_of_call: Rows
+    """First GPU operation of each API call, -1 without, shape (calls,)."""
     telling: Rows
+    """Rows whose kind is not OTHER, ascending."""
     submitting: Rows
+    """Rows that submitted a GPU operation, ascending."""
     busy_before: Rows
+    """For each GPU operation, when all that began before it on its GPU had ended; the smallest
+    int64 for the first, shape (operations,)."""
 
     @property
     def size(self) -> int:
@@ -70,32 +67,39 @@ class View:
 
     def rows_with(self, *kinds: CallKind) -> tuple[Rows, Rows]:
         """API rows of the given kinds inside steps, and the step of each; ascending."""
-        rows = self.telling[np.isin(self.kind[self.telling], kinds)]
+        return self._inside(self.telling[np.isin(self.kind[self.telling], kinds)])
+
+    def rows_named(self, pattern: str) -> tuple[Rows, Rows]:
+        """The same for calls whose base names a pattern matches at their beginning."""
+        return self._inside(np.flatnonzero(self.are_named(pattern, slice(None))))
+
+    def are_named(self, pattern: str, rows: Rows | slice) -> Mask:
+        """Whether these rows are such calls."""
+        wanted = [i for i, base in enumerate(self.bases) if re.match(pattern, base)]
+        return np.isin(self.trace.api.name[rows], wanted)
+
+    def _inside(self, rows: Rows) -> tuple[Rows, Rows]:
         step = self.step_of(rows)
         return rows[step >= 0], step[step >= 0]
 
     def rows_around(self, *kinds: CallKind) -> tuple[Rows, Rows, Mask]:
         """Calls of the given kinds on any thread of a step's process while the step runs.
 
-        Returns:
-            API rows, the step of each, and whether it was made on another thread than the step's.
+        Rows, the step of each, and whether it was made on another thread than the step's.
         """
         rows = self.telling[np.isin(self.kind[self.telling], kinds)]
-        start, process = self.trace.api.start_ns[rows], self.trace.api.process[rows]
-        order = np.argsort(start, kind="stable")
-        found: list[Rows] = []
-        owner: list[Rows] = []
+        process = self.trace.api.process[rows]
+        order = np.argsort(self.trace.api.start_ns[rows], kind="stable")
+        start = self.trace.api.start_ns[rows][order]
+        found = []
         for i, step in enumerate(self.steps):
-            low = np.searchsorted(start[order], step.start_ns, side="left")
-            high = np.searchsorted(start[order], step.end_ns, side="right")
+            low = np.searchsorted(start, step.start_ns, side="left")
+            high = np.searchsorted(start, step.end_ns, side="right")
             mine = order[low:high]
-            mine = mine[process[mine] == self.process[i]]
-            found.append(np.sort(rows[mine]))
-            owner.append(np.full(mine.size, i, np.int64))
-        row = np.concatenate(found or [np.empty(0, np.int64)])
-        step_of = np.concatenate(owner or [np.empty(0, np.int64)])
-        elsewhere = self.trace.api.thread[row] != self.thread[step_of]
-        return row, step_of, elsewhere
+            found.append(np.sort(rows[mine[process[mine] == self.process[i]]]))
+        row = np.concatenate([np.empty(0, np.int64), *found])
+        step_of = np.repeat(np.arange(len(found)), [mine.size for mine in found])
+        return row, step_of, self.trace.api.thread[row] != self.thread[step_of]
 
     def next_telling(self, rows: Rows) -> Rows:
         """The next row of a kind after each row on the same thread, -1 without."""
@@ -127,13 +131,7 @@ def rule_kinds(trace: Trace) -> tuple[Kinds, Mask]:
 
 
 def make_view(trace: Trace, kinds: tuple[Kinds, Mask], steps: Sequence[Step]) -> View:
-    """Prepare a trace for the rules; steps whose thread the trace does not have are left out.
-
-    Args:
-        trace: the trace.
-        kinds: what `rule_kinds` returned for it.
-        steps: steps of one phase.
-    """
+    """Prepare a trace and steps of one phase; steps whose thread it does not have are left out."""
     kind, blocking = kinds
     threads = {
         (trace.processes[t.process].pid, t.tid): i

@@ -26,9 +26,8 @@ class CallKind(IntEnum):
     LOAD = 9
     RECORD = 10
     WAIT = 11
-    TIMING = 12
-    BEGIN_CAPTURE = 13
-    END_CAPTURE = 14
+    BEGIN_CAPTURE = 12
+    END_CAPTURE = 13
 
     @classmethod
     def named(cls, name: str) -> CallKind:
@@ -56,7 +55,6 @@ _KINDS = tuple(
         ),
         (CallKind.QUERY, r"cu(da)?(Event|Stream)Query$"),
         (CallKind.LOAD, r"cuModuleLoad|cu(da)?LibraryLoad|cuLinkComplete"),
-        (CallKind.TIMING, r"cu(da)?EventElapsedTime"),
         (CallKind.RECORD, r"cu(da)?EventRecord"),
         (CallKind.WAIT, r"cu(da)?StreamWaitEvent"),
         (CallKind.BEGIN_CAPTURE, r"cu(da)?StreamBeginCapture"),

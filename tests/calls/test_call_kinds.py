@@ -52,7 +52,6 @@ from launchlens.catalogue import by_name, metrics
         ("cudaEventRecord_v3020", CallKind.RECORD),
         ("cudaEventRecordWithFlags_v11010", CallKind.RECORD),
         ("cudaStreamWaitEvent_v3020", CallKind.WAIT),
-        ("cudaEventElapsedTime_v2_v12080", CallKind.TIMING),
         ("cudaStreamBeginCapture_v10010", CallKind.BEGIN_CAPTURE),
         ("cuStreamBeginCaptureToGraph", CallKind.BEGIN_CAPTURE),
         ("cudaStreamEndCapture_v10000", CallKind.END_CAPTURE),

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+from build_trace import TraceBuilder
 
 ROOT = Path(__file__).parents[2]
 TRACE = ROOT / "traces/qwen3-0.6b-eager.nsys2025.3.sqlite.xz"
@@ -49,6 +50,37 @@ RULE = Rule(
     title=call_title("memory is set: {kinds}"),
     find=find,
     errors=("generator-read",),
+)
+'''
+
+TIMING = '''
+"""Something times work inside the step.
+
+What: cudaEventElapsedTime.
+"""
+
+from __future__ import annotations
+
+from launchlens.blockers.hits import Hits, Rule, call_hits
+from launchlens.blockers.view import View
+from launchlens.blockers.words import call_title
+
+CALLS = r"cu(da)?EventElapsedTime"
+
+
+def find(view: View) -> list[Hits]:
+    """Timings of the steps."""
+    return [call_hits(view, *view.rows_named(CALLS), "cudaEventElapsedTime", "likely")]
+
+
+RULE = Rule(
+    id="event-timing",
+    rank=200,
+    strength="none",
+    remedy="Time the step from outside.",
+    title=call_title("work is timed: {kinds}"),
+    find=find,
+    calls=CALLS,
 )
 '''
 
@@ -93,3 +125,21 @@ def test_its_error_names_it(with_rule):
 
 def test_without_the_file_nothing_knows_it(house):
     assert "memory-set" not in house.run("blockers", TRACE)
+
+
+def test_calls_that_a_rule_has_for_its_own_are_reported_by_no_other(house):
+    drawn = TraceBuilder()
+    for i in range(4):
+        drawn.range("prefill", 1000 * i, 1000 * i + 500)
+        drawn.launch(1000 * i + 10, 1000 * i + 20, kernel=(1000 * i + 30, 1000 * i + 40))
+        drawn.call("cudaEventElapsedTime_v2_v12080", 1000 * i + 50, 1000 * i + 60)
+    trace = drawn.write(house.work / "timed.sqlite")
+
+    def reported():
+        findings = json.loads(house.run("blockers", trace, "-f", "json"))["findings"]
+        return [(f["rule"], f["count_per_step"]) for f in findings]
+
+    assert reported() == [("lazy-load", 1)]
+    house.add("blockers/rules/event_timing.py", TIMING.lstrip())
+    assert reported() == [("event-timing", 1)]
+    assert house.touched == ["blockers/rules/event_timing.py"]

@@ -22,17 +22,21 @@ from launchlens.blockers.view import View
 from launchlens.blockers.words import by_call_name, call_title, first_use_or_always
 from launchlens.calls import CallKind
 
+TIMING = r"cu(da)?EventElapsedTime"
 FIRST_NOTE = "Only in the first steps: first use. Warming up before the capture cures it."
 
 
 def find(view: View) -> list[Hits]:
     """Loads and timings by the step's thread."""
-    hits = []
-    for kind, suffix in ((CallKind.LOAD, ""), (CallKind.TIMING, " (something times kernels)")):
-        rows, step = view.rows_with(kind)
-        for name, (row, owner) in by_call_name(view, rows, step):
-            hits.append(first_use_or_always(view, row, owner, name + suffix, FIRST_NOTE))
-    return hits
+    found = (
+        (view.rows_with(CallKind.LOAD), ""),
+        (view.rows_named(TIMING), " (something times kernels)"),
+    )
+    return [
+        first_use_or_always(view, *chosen, name + suffix, FIRST_NOTE)
+        for calls, suffix in found
+        for name, chosen in by_call_name(view, *calls)
+    ]
 
 
 RULE = Rule(
