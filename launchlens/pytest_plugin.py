@@ -9,16 +9,13 @@ fixture is used.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from launchlens.records.limits import LimitResult
+from launchlens.records.limits import LimitResult
 
 BUDGET_FILE = "launchlens.toml"
 

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import is_dataclass, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from launchlens.errors import LaunchlensError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from launchlens.records.comparison import Cell, Comparison
-    from launchlens.records.figures import Group
-    from launchlens.records.variant import VariantFacts
+from launchlens.records.comparison import Cell, Comparison
+from launchlens.records.figures import Group
+from launchlens.records.variant import VariantFacts
 
 KINDS = {
     "analysis": "figures.Analysis",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.capture.contention import find_injections, find_tracing_processes
-from launchlens.capture.environment import gpu_facts
-from launchlens.capture.find import all_nsys, find_nsys
+from launchlens.capture.environment import Gpu, gpu_facts
+from launchlens.capture.find import Nsys, all_nsys, find_nsys
 from launchlens.capture.importer import explain_missing_libraries, find_missing_libraries
 from launchlens.capture.packages import (
     Python,
@@ -24,10 +25,6 @@ from launchlens.errors import CaptureError
 from launchlens.records.doctor import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.capture.environment import Gpu
-    from launchlens.capture.find import Nsys
     from launchlens.capture.trial import Trial
     from launchlens.records.columns import Trace
 

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
@@ -23,8 +24,6 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 from launchlens.errors import CaptureError, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from psutil import Process
 
 MARK = "LAUNCHLENS_CHILD"

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.capture.command import Tracing
+from launchlens.capture.find import Nsys
 from launchlens.capture.logs import last_line
 from launchlens.capture.run import record
 from launchlens.errors import CaptureError, TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from launchlens.capture.find import Nsys
     from launchlens.records.columns import Trace
 
 TRIAL_RANGES = 3

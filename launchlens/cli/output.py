@@ -7,18 +7,14 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from launchlens.errors import EXIT_THRESHOLD, LaunchlensError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from launchlens.records.limits import LimitResult
-    from launchlens.report.document import Document
+from launchlens.records.limits import LimitResult
+from launchlens.report.document import Document
 
 _PIPE_WIDTH = 100
 _STDOUT = Path("-")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.errors import StoreError, reason_of
 from launchlens.store.schema import add_columns, migrations, missing_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from sqlite_utils import Database
 
 DATABASE = "runs.db"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from launchlens.catalogue import unit_of
@@ -13,9 +15,6 @@ from launchlens.store.database import DATABASE, open_database
 from launchlens.store.rows import UNTRACED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from sqlite_utils import Database
 
 _QUERY = """

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from launchlens.errors import TraceError
 from launchlens.records.blocking import SEARCHED, BlockerReport
+from launchlens.records.comparison import Comparison
+from launchlens.records.figures import Analysis, Finding
 from launchlens.records.recorder import Need
 from launchlens.workflow.load import Choices, Loaded, load
 
 if TYPE_CHECKING:
-    from launchlens.records.comparison import Comparison
-    from launchlens.records.figures import Analysis, Finding
-
     Report = TypeVar("Report", Analysis, Comparison)
 
 _WITH_STACKS = (

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.errors import TraceError
+from launchlens.records.figures import Analysis
+from launchlens.records.limits import LimitReport
+from launchlens.records.variant import VariantFacts
+from launchlens.workflow.load import Choices
 from launchlens.workflow.sides import load_side, side_of_trace, with_blockers
-
-if TYPE_CHECKING:
-    from launchlens.records.figures import Analysis
-    from launchlens.records.limits import LimitReport
-    from launchlens.records.variant import VariantFacts
-    from launchlens.workflow.load import Choices
 
 
 def hold_budget(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.errors import LaunchlensError, UsageError
+from launchlens.records.comparison import Comparison
 from launchlens.workflow.blockers import mark_searched
 from launchlens.workflow.load import Choices
 from launchlens.workflow.sides import LoadedSide, load_sides, side_of_variant, with_blockers
-
-if TYPE_CHECKING:
-    from launchlens.records.comparison import Comparison
 
 _SHORT_HASH = 7
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.errors import StoreError, TraceError
-
-if TYPE_CHECKING:
-    from launchlens.records.stored import StoredRun, StoredVariant
+from launchlens.records.stored import StoredRun, StoredVariant
 
 _MOST = 3
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from launchlens.records.comparison import SideInput
+from launchlens.records.stored import StoredVariant
+from launchlens.records.variant import VariantFacts
 from launchlens.workflow.blockers import find_blockers_of
 from launchlens.workflow.load import Choices, Loaded, load
-
-if TYPE_CHECKING:
-    from launchlens.records.stored import StoredVariant
-    from launchlens.records.variant import VariantFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from launchlens.errors import TraceError, UsageError
+from launchlens.records.comparison import Comparison
+from launchlens.records.figures import Analysis, Step
+from launchlens.records.timeline import Timeline
 from launchlens.workflow.load import Loaded
 from launchlens.workflow.sides import LoadedSide
-
-if TYPE_CHECKING:
-    from launchlens.records.comparison import Comparison
-    from launchlens.records.figures import Analysis, Step
-    from launchlens.records.timeline import Timeline
 
 
 def timelines_of(loaded: Loaded | None, label: str | None = None) -> list[Timeline]:

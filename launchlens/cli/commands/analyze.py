@@ -7,19 +7,7 @@ from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    TERMINAL,
-    FailOnOption,
-    NsysOption,
-    OutputOption,
-    PhaseChoice,
-    PhaseOption,
-    SkipOption,
-    StepOption,
-    VerboseOption,
-    WholeOption,
-    format_option,
-)
+from launchlens.cli import options
 from launchlens.cli.output import end_if_broken, show
 from launchlens.workflow.load import Choices
 
@@ -28,15 +16,15 @@ def analyze(
     trace: Annotated[
         Path, typer.Argument(help="An nsys SQLite export (plain, .gz, .xz, .zst) or .nsys-rep.")
     ],
-    report_format: Annotated[str, format_option("analysis")] = TERMINAL,
-    output: OutputOption = None,
-    phase: PhaseOption = PhaseChoice.all,
-    step: StepOption = None,
-    skip: SkipOption = 0,
-    whole: WholeOption = False,
-    verbose: VerboseOption = False,
-    fail_on: FailOnOption = None,
-    nsys: NsysOption = None,
+    report_format: Annotated[str, options.format_option("analysis")] = options.TERMINAL,
+    output: options.OutputOption = None,
+    phase: options.PhaseOption = options.PhaseChoice.all,
+    step: options.StepOption = None,
+    skip: options.SkipOption = 0,
+    whole: options.WholeOption = False,
+    verbose: options.VerboseOption = False,
+    fail_on: options.FailOnOption = None,
+    nsys: options.NsysOption = None,
 ) -> None:
     """What each forward step of one trace costs: launches, GPU idle and why, kernels, calls."""
     from launchlens.limits import ask_for_blockers, check_analysis, parse_condition

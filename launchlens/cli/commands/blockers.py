@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    TERMINAL,
-    BatchOption,
-    DeviceChoice,
-    DeviceOption,
-    Dtype,
-    DtypeOption,
-    FailOnOption,
-    IslOption,
-    LayersOption,
-    NsysOption,
-    OutputOption,
-    PatchOption,
-    PhaseChoice,
-    PhaseOption,
-    RoundsOption,
-    RunsOption,
-    SkipOption,
-    StepOption,
-    TextOnlyOption,
-    TimeoutOption,
-    Weights,
-    WeightsOption,
-    WholeOption,
-    format_option,
-)
+from launchlens.cli import options
 from launchlens.cli.output import check_output, end_if_broken, own_command, show
 from launchlens.errors import UsageError
+from launchlens.records.blocking import BlockerReport
 from launchlens.workflow.load import Choices
-
-if TYPE_CHECKING:
-    from launchlens.records.blocking import BlockerReport
 
 
 def blockers(
@@ -48,31 +21,31 @@ def blockers(
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Trace this model and try a real capture.")
     ] = None,
-    patch: PatchOption = None,
-    weights: WeightsOption = Weights.random,
-    text_only: TextOnlyOption = False,
-    layers: LayersOption = None,
-    isl: IslOption = 25,
-    batch: BatchOption = 1,
-    dtype: DtypeOption = Dtype.bfloat16,
+    patch: options.PatchOption = None,
+    weights: options.WeightsOption = options.Weights.random,
+    text_only: options.TextOnlyOption = False,
+    layers: options.LayersOption = None,
+    isl: options.IslOption = 25,
+    batch: options.BatchOption = 1,
+    dtype: options.DtypeOption = options.Dtype.bfloat16,
     keep_going: Annotated[
         bool,
         typer.Option(
             help="Patch over each line at which a capture fails, and try again until it succeeds."
         ),
     ] = True,
-    rounds: RoundsOption = 1,
-    device: DeviceOption = DeviceChoice.auto,
-    timeout: TimeoutOption = 900.0,
-    phase: PhaseOption = PhaseChoice.all,
-    step: StepOption = None,
-    skip: SkipOption = 0,
-    whole: WholeOption = False,
-    nsys: NsysOption = None,
-    runs: RunsOption = None,
-    report_format: Annotated[str, format_option("blockers")] = TERMINAL,
-    output: OutputOption = None,
-    fail_on: FailOnOption = None,
+    rounds: options.RoundsOption = 1,
+    device: options.DeviceOption = options.DeviceChoice.auto,
+    timeout: options.TimeoutOption = 900.0,
+    phase: options.PhaseOption = options.PhaseChoice.all,
+    step: options.StepOption = None,
+    skip: options.SkipOption = 0,
+    whole: options.WholeOption = False,
+    nsys: options.NsysOption = None,
+    runs: options.RunsOption = None,
+    report_format: Annotated[str, options.format_option("blockers")] = options.TERMINAL,
+    output: options.OutputOption = None,
+    fail_on: options.FailOnOption = None,
 ) -> None:
     """Why a step cannot be captured: suspects from a trace, confirmed with --model."""
     from launchlens.limits import check_findings, parse_condition, require_blockers

@@ -7,18 +7,7 @@ from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    TERMINAL,
-    NsysOption,
-    OutputOption,
-    PhaseChoice,
-    PhaseOption,
-    RunsOption,
-    SkipOption,
-    StepOption,
-    WholeOption,
-    format_option,
-)
+from launchlens.cli import options
 from launchlens.cli.output import show
 from launchlens.errors import EXIT_THRESHOLD
 from launchlens.workflow.load import Choices
@@ -37,17 +26,17 @@ def check(
         str | None,
         typer.Option("--model", "-m", help="The model's name, for patterns of the budget."),
     ] = None,
-    phase: PhaseOption = PhaseChoice.all,
-    step: StepOption = None,
-    skip: SkipOption = 0,
-    whole: WholeOption = False,
+    phase: options.PhaseOption = options.PhaseChoice.all,
+    step: options.StepOption = None,
+    skip: options.SkipOption = 0,
+    whole: options.WholeOption = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List the limits that hold too.")
     ] = False,
-    runs: RunsOption = None,
-    nsys: NsysOption = None,
-    report_format: Annotated[str, format_option("limits")] = TERMINAL,
-    output: OutputOption = None,
+    runs: options.RunsOption = None,
+    nsys: options.NsysOption = None,
+    report_format: Annotated[str, options.format_option("limits")] = options.TERMINAL,
+    output: options.OutputOption = None,
 ) -> None:
     """Hold traces against the limits of a budget file; end with 3 if any does not hold.
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    FailOnOption,
-    NsysOption,
-    PhaseChoice,
-    PhaseOption,
-    RunsOption,
-    SkipOption,
-    StepOption,
-)
+from launchlens.cli import options
 from launchlens.cli.output import end_if_broken, write
+from launchlens.records.comparison import Comparison
 from launchlens.workflow.load import Choices
-
-if TYPE_CHECKING:
-    from launchlens.records.comparison import Comparison
 
 
 def comment(
@@ -43,15 +33,15 @@ def comment(
             "--commit", metavar="SHA", help="The commit that was measured; a run knows its own."
         ),
     ] = None,
-    fail_on: FailOnOption = None,
+    fail_on: options.FailOnOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the comment; send and ask nothing.")
     ] = False,
-    phase: PhaseOption = PhaseChoice.all,
-    step: StepOption = None,
-    skip: SkipOption = 0,
-    runs: RunsOption = None,
-    nsys: NsysOption = None,
+    phase: options.PhaseOption = options.PhaseChoice.all,
+    step: options.StepOption = None,
+    skip: options.SkipOption = 0,
+    runs: options.RunsOption = None,
+    nsys: options.NsysOption = None,
 ) -> None:
     """Post a comparison on a pull request, or update the comment that is there.
 

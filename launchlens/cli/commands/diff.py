@@ -6,20 +6,7 @@ from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    TERMINAL,
-    FailOnOption,
-    NsysOption,
-    OutputOption,
-    PhaseChoice,
-    PhaseOption,
-    RunsOption,
-    SkipOption,
-    StepOption,
-    VerboseOption,
-    WholeOption,
-    format_option,
-)
+from launchlens.cli import options
 from launchlens.cli.output import end_if_broken, show
 from launchlens.workflow.load import Choices
 
@@ -31,16 +18,16 @@ def diff(
     candidates: Annotated[
         list[str], typer.Argument(metavar="CANDIDATE...", help="What to compare with it.")
     ],
-    report_format: Annotated[str, format_option("comparison")] = TERMINAL,
-    output: OutputOption = None,
-    phase: PhaseOption = PhaseChoice.all,
-    step: StepOption = None,
-    skip: SkipOption = 0,
-    whole: WholeOption = False,
-    verbose: VerboseOption = False,
-    fail_on: FailOnOption = None,
-    runs: RunsOption = None,
-    nsys: NsysOption = None,
+    report_format: Annotated[str, options.format_option("comparison")] = options.TERMINAL,
+    output: options.OutputOption = None,
+    phase: options.PhaseOption = options.PhaseChoice.all,
+    step: options.StepOption = None,
+    skip: options.SkipOption = 0,
+    whole: options.WholeOption = False,
+    verbose: options.VerboseOption = False,
+    fail_on: options.FailOnOption = None,
+    runs: options.RunsOption = None,
+    nsys: options.NsysOption = None,
 ) -> None:
     """Compare a baseline with candidates: launches, GPU idle, times, kernels, with verdicts."""
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition

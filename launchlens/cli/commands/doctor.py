@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import TERMINAL, NsysOption, RunsOption, format_option
+from launchlens.cli import options
 from launchlens.cli.output import show, terminal_width, wants_color, write
 from launchlens.errors import EXIT_CANNOT_ANSWER
-
-if TYPE_CHECKING:
-    from launchlens.records.doctor import Check
+from launchlens.records.doctor import Check
 
 
 def doctor(
@@ -21,9 +19,9 @@ def doctor(
             "--trial/--no-trial", help="Whether to record for two seconds, to see that it works."
         ),
     ] = True,
-    nsys: NsysOption = None,
-    runs: RunsOption = None,
-    report_format: Annotated[str, format_option("doctor")] = TERMINAL,
+    nsys: options.NsysOption = None,
+    runs: options.RunsOption = None,
+    report_format: Annotated[str, options.format_option("doctor")] = options.TERMINAL,
 ) -> None:
     """Check that this machine can profile: GPU, nsys, torch, disk, a trial recording.
 
@@ -35,7 +33,7 @@ def doctor(
     from launchlens.store import runs_root
     from launchlens.trace import read_trace
 
-    live = report_format == TERMINAL
+    live = report_format == options.TERMINAL
     checks = check_environment(
         read_trace if trial else None,
         nsys=nsys,

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    NsysOption,
-    PhaseChoice,
-    PhaseOption,
-    RunsOption,
-    SkipOption,
-    WholeOption,
-)
+from launchlens.cli import options
 from launchlens.cli.output import save
 from launchlens.errors import TraceError, UsageError
 from launchlens.workflow.load import Choices
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from launchlens.workflow.sides import LoadedSide
+from launchlens.workflow.sides import LoadedSide
 
 
 def export(
@@ -73,11 +63,11 @@ def export(
             "--ranges", metavar="REGEX", help="Ranges that are steps, as --step of analyze."
         ),
     ] = None,
-    phase: PhaseOption = PhaseChoice.all,
-    skip: SkipOption = 0,
-    whole: WholeOption = False,
-    runs: RunsOption = None,
-    nsys: NsysOption = None,
+    phase: options.PhaseOption = options.PhaseChoice.all,
+    skip: options.SkipOption = 0,
+    whole: options.WholeOption = False,
+    runs: options.RunsOption = None,
+    nsys: options.NsysOption = None,
 ) -> None:
     """Write a step for ui.perfetto.dev, or figures for data frames and benchmark histories."""
     from launchlens.workflow.sides import load_sides

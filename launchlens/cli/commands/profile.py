@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    TERMINAL,
-    BatchOption,
-    DeviceChoice,
-    DeviceOption,
-    Dtype,
-    DtypeOption,
-    FailOnOption,
-    IslOption,
-    LayersOption,
-    ModelOption,
-    NsysOption,
-    OutputOption,
-    PatchOption,
-    RoundsOption,
-    RunsOption,
-    TextOnlyOption,
-    TimeoutOption,
-    VerboseOption,
-    Weights,
-    WeightsOption,
-    format_option,
-)
+from launchlens.cli import options
 from launchlens.cli.output import check_output, end_if_broken, own_command, show
 from launchlens.errors import UsageError
 from launchlens.harness.variants import default_names, list_variants
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from launchlens.records.comparison import Comparison
-    from launchlens.workflow.sides import LoadedSide
+from launchlens.records.comparison import Comparison
+from launchlens.workflow.sides import LoadedSide
 
 
 class GraphTraceChoice(StrEnum):
@@ -50,7 +25,7 @@ class GraphTraceChoice(StrEnum):
 
 
 def profile(
-    model: ModelOption,
+    model: options.ModelOption,
     variant: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,10 +36,10 @@ def profile(
             f"{' and '.join(default_names(gpu=False))} alone.",
         ),
     ] = None,
-    weights: WeightsOption = Weights.random,
-    text_only: TextOnlyOption = False,
-    layers: LayersOption = None,
-    isl: IslOption = 25,
+    weights: options.WeightsOption = options.Weights.random,
+    text_only: options.TextOnlyOption = False,
+    layers: options.LayersOption = None,
+    isl: options.IslOption = 25,
     osl: Annotated[
         int | None, typer.Option("--osl", min=2, help="Output tokens: adds decode steps.")
     ] = None,
@@ -72,22 +47,22 @@ def profile(
         str | None,
         typer.Option("--concurrency", help="Requests batched together, as 1,4; needs --osl."),
     ] = None,
-    batch: BatchOption = 1,
-    dtype: DtypeOption = Dtype.bfloat16,
+    batch: options.BatchOption = 1,
+    dtype: options.DtypeOption = options.Dtype.bfloat16,
     equivalence: Annotated[
-        list[Dtype] | None,
+        list[options.Dtype] | None,
         typer.Option("--equivalence", help="Further dtypes in which outputs are compared."),
     ] = None,
     steps: Annotated[
         int, typer.Option("--steps", help="Untraced steps to time (at least 20).")
     ] = 20,
-    rounds: RoundsOption = 1,
+    rounds: options.RoundsOption = 1,
     trace_steps: Annotated[int, typer.Option("--trace-steps", help="Steps in each trace.")] = 8,
     warmup: Annotated[int, typer.Option("--warmup", min=0, help="Steps before measuring.")] = 5,
     modules: Annotated[
         bool, typer.Option("--modules", help="A range around each module's forward.")
     ] = False,
-    patch: PatchOption = None,
+    patch: options.PatchOption = None,
     graph_trace: Annotated[
         GraphTraceChoice, typer.Option("--graph-trace", help="How captured variants are traced.")
     ] = GraphTraceChoice.both,
@@ -97,15 +72,15 @@ def profile(
     stacks: Annotated[
         bool, typer.Option("--stacks", help="Record call stacks of synchronizing calls.")
     ] = False,
-    device: DeviceOption = DeviceChoice.auto,
+    device: options.DeviceOption = options.DeviceChoice.auto,
     seed: Annotated[int, typer.Option("--seed", help="Seed of weights and inputs.")] = 0,
-    timeout: TimeoutOption = 900.0,
-    nsys: NsysOption = None,
-    runs: RunsOption = None,
-    report_format: Annotated[str, format_option("comparison")] = TERMINAL,
-    output: OutputOption = None,
-    verbose: VerboseOption = False,
-    fail_on: FailOnOption = None,
+    timeout: options.TimeoutOption = 900.0,
+    nsys: options.NsysOption = None,
+    runs: options.RunsOption = None,
+    report_format: Annotated[str, options.format_option("comparison")] = options.TERMINAL,
+    output: options.OutputOption = None,
+    verbose: options.VerboseOption = False,
+    fail_on: options.FailOnOption = None,
 ) -> None:
     """Run a model's steps under nsys once for each variant, and compare them."""
     from launchlens.limits import (

@@ -8,14 +8,7 @@ from typing import Annotated
 
 import typer
 
-from launchlens.cli.options import (
-    TERMINAL,
-    OutputOption,
-    PhaseChoice,
-    PhaseOption,
-    RunsOption,
-    format_option,
-)
+from launchlens.cli import options
 from launchlens.cli.output import show, write
 from launchlens.errors import UsageError
 
@@ -28,8 +21,8 @@ app = typer.Typer(
 
 @app.command("list")
 def list_all(
-    runs: RunsOption = None,
-    report_format: Annotated[str, format_option("runs")] = TERMINAL,
+    runs: options.RunsOption = None,
+    report_format: Annotated[str, options.format_option("runs")] = options.TERMINAL,
 ) -> None:
     """List all runs, the newest first."""
     from launchlens.report.runs import runs_document
@@ -44,8 +37,8 @@ def show_one(
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="A run's name, its beginning or end, or latest.")
     ],
-    runs: RunsOption = None,
-    report_format: Annotated[str, format_option("run")] = TERMINAL,
+    runs: options.RunsOption = None,
+    report_format: Annotated[str, options.format_option("run")] = options.TERMINAL,
 ) -> None:
     """Show a run: how it was made, its variants and their figures, traces, exact commands."""
     from launchlens.report.runs import run_document
@@ -60,7 +53,7 @@ def remove(
         list[str], typer.Argument(metavar="RUN", help="Runs by their names or beginnings.")
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    runs: RunsOption = None,
+    runs: options.RunsOption = None,
 ) -> None:
     """Remove runs for good: their folders, traces and figures. Asks before each."""
     from launchlens.store import list_runs, remove_run, runs_root
@@ -86,13 +79,13 @@ def trend(
     ],
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="Only this variant.")] = None,
-    phase: PhaseOption = PhaseChoice.all,
+    phase: options.PhaseOption = options.PhaseChoice.all,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the newest N runs.")
     ] = None,
-    report_format: Annotated[str, format_option("trend")] = TERMINAL,
-    output: OutputOption = None,
-    runs: RunsOption = None,
+    report_format: Annotated[str, options.format_option("trend")] = options.TERMINAL,
+    output: options.OutputOption = None,
+    runs: options.RunsOption = None,
 ) -> None:
     """Follow a figure over the runs, by commit. Only runs that can be compared share a line."""
     from launchlens.report.trend import trend_document
@@ -104,7 +97,7 @@ def trend(
         metric,
         model=model,
         variant=variant,
-        phase=None if phase is PhaseChoice.all else phase.value,
+        phase=None if phase is options.PhaseChoice.all else phase.value,
     )
     if limit is not None:
         series = tuple(replace(one, points=one.points[-limit:]) for one in series)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from launchlens.forge.interface import Comment, ForgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from github import Github
     from github.GithubException import GithubException
     from github.GithubRetry import GithubRetry
