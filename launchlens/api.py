@@ -27,8 +27,7 @@ def compare(analyses: Sequence[Analysis | SideInput], *, title: str | None = Non
     Raises:
         UsageError: fewer than two sides.
     """
-    sides = [
-        side if isinstance(side, SideInput) else SideInput(side.trace.label, side)
-        for side in analyses
-    ]
-    return _compare(sides, title=title)
+    return _compare(
+        [a if isinstance(a, SideInput) else SideInput(a.trace.label, a) for a in analyses],
+        title=title,
+    )

@@ -129,9 +129,9 @@ def _option_names(extra: Iterable[str]) -> set[str]:
 
 
 def _value_of(option: str, extra: Sequence[str]) -> str | None:
+    """What an option among nsys arguments was given, after "=" or as the next word."""
     for word, following in itertools.pairwise([*extra, ""]):
-        if word == option:
-            return following
-        if word.startswith(option + "="):
-            return word.split("=", 1)[1]
+        name, _, value = word.partition("=")
+        if name == option:
+            return value or following
     return None

@@ -74,8 +74,9 @@ def check_transformers(python: Python) -> Check:
     """Whether transformers is there and new enough."""
     name, version = "transformers", python.version("transformers")
     if version is None:
-        detail = python.error or "transformers is not installed"
-        return Check(name, "fail", detail, f"{INSTALL_PROFILE}.")
+        return Check(
+            name, "fail", python.error or f"{name} is not installed", f"{INSTALL_PROFILE}."
+        )
     if _older(version, TRANSFORMERS_NEEDED):
         remedy = f"transformers {TRANSFORMERS_NEEDED} is needed: {INSTALL_PROFILE}."
         return Check(name, "fail", f"transformers {version}", remedy)

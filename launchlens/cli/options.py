@@ -14,14 +14,9 @@ TERMINAL = "terminal"
 """The format that is written if none is named."""
 
 
-class PhaseChoice(StrEnum):
-    """Phases a report can be limited to."""
-
-    prefill = "prefill"
-    decode = "decode"
-    mixed = "mixed"
-    unknown = "unknown"
-    all = "all"
+PhaseChoice = StrEnum("PhaseChoice", ["prefill", "decode", "mixed", "unknown", "all"])
+DeviceChoice = StrEnum("DeviceChoice", ["auto", "cuda", "cpu"])
+GraphTrace = StrEnum("GraphTrace", ["node", "graph", "both"])
 
 
 class Weights(StrEnum):
@@ -37,14 +32,6 @@ class Dtype(StrEnum):
     bfloat16 = "bfloat16"
     float16 = "float16"
     float32 = "float32"
-
-
-class DeviceChoice(StrEnum):
-    """Where the model runs."""
-
-    auto = "auto"
-    cuda = "cuda"
-    cpu = "cpu"
 
 
 def format_option(kind: str) -> Any:

@@ -31,13 +31,7 @@ def wants_color(output: Path | None) -> bool:
 
 
 def show(document: Document, name: str, output: Path | None, *, verbose: bool = False) -> None:
-    """Write a report in a format, to the terminal or a file.
-
-    Args:
-        document: the report.
-        name: of the format.
-        output: the file; None prints it.
-        verbose: all details, in formats that leave some out.
+    """Write a report in the format of that name to a file; None prints it.
 
     Raises:
         LaunchlensError: the file cannot be written.
@@ -102,12 +96,9 @@ def check_output(output: Path | None) -> None:
 
 
 def save(data: bytes, path: Path, *, option: str) -> None:
-    """Write a file and say so on standard error.
+    """Write a file, or replace an older one, and say so on standard error; "-" is standard output.
 
-    Args:
-        data: its contents.
-        path: the file; an older one is replaced. "-" is standard output.
-        option: the option that named it, for the error.
+    ``option`` is what named the file, for the error.
 
     Raises:
         LaunchlensError: the file cannot be written, or is a trace: reports never replace those.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from launchlens.errors import TraceError
 from launchlens.records.blocking import SEARCHED, BlockerReport
@@ -13,8 +13,7 @@ from launchlens.records.figures import Analysis, Finding
 from launchlens.records.recorder import Need
 from launchlens.workflow.load import Choices, Loaded, load
 
-if TYPE_CHECKING:
-    Report = TypeVar("Report", Analysis, Comparison)
+Report = TypeVar("Report", Analysis, Comparison)
 
 _WITH_STACKS = (
     "recorded with call stacks, which lengthens the calls that get one: they wait longer here."

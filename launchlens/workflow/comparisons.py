@@ -17,12 +17,9 @@ _SHORT_HASH = 7
 def compare_sides(
     sides: Sequence[LoadedSide], *, title: str | None = None, blockers: bool = False
 ) -> Comparison:
-    """Sides beside one another; one alone has figures, and nothing they could differ from.
+    """Sides beside one another, the baseline first; one alone has figures and no differences.
 
-    Args:
-        sides: the baseline first.
-        title: what is compared.
-        blockers: whether capture blockers were looked for, which the report then says.
+    ``blockers``: whether capture blockers were looked for, which the report then says.
     """
     from launchlens.comparison import tabulate
 
@@ -64,12 +61,7 @@ def load_comparison(
 
 
 def read_comparison(path: Path) -> Comparison:
-    """A comparison that was written as JSON.
-
-    Raises:
-        LaunchlensError: the file cannot be read, or holds no report.
-        UsageError: it holds another report.
-    """
+    """A comparison that was written as JSON; `LaunchlensError` if the file does not hold one."""
     from launchlens.records.comparison import Comparison
     from launchlens.serialize import from_json
 

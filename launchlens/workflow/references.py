@@ -14,10 +14,8 @@ _MOST = 3
 def find_variant(reference: str, runs: Path | None) -> StoredVariant:
     """The stored variant that ``RUN:variant`` means, or ``RUN`` where it has only one.
 
-    Args:
-        reference: RUN is a run's name, its beginning or end, "latest", the path of a run folder
-            or of a folder of runs.
-        runs: folder of stored runs, as the option says.
+    RUN is a run's name, its beginning or end, "latest", the path of a run folder or of a folder of
+    runs; ``runs`` is the folder of stored runs, as the option says.
 
     Raises:
         TraceError: it names neither a file nor a run; the nearest of both are told.

@@ -26,12 +26,6 @@ def load_sides(
 ) -> list[LoadedSide]:
     """Read each side in turn. What exists as a file is a trace, anything else a stored run.
 
-    Args:
-        references: traces, or RUN:VARIANT.
-        choices: how steps are chosen.
-        runs: folder of stored runs.
-        blockers: whether to look for capture blockers too.
-
     Raises:
         TraceError: a trace that cannot be read, or what is neither a file nor a run.
         StoreError: a run without such a variant, or with several and none is named.

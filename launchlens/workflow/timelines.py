@@ -34,9 +34,7 @@ def timelines_of_sides(comparison: Comparison, sides: Sequence[LoadedSide]) -> l
 def timeline_of_step(side: LoadedSide, number: int | None) -> tuple[Timeline, Step, bool]:
     """One step's timeline, the step, and whether it ran on several devices.
 
-    Args:
-        side: whose step.
-        number: the step's index; None takes the one whose window is the median.
+    ``number`` is the step's index; None takes the one whose window is the median.
 
     Raises:
         UsageError: there is no step of this number.
@@ -58,11 +56,7 @@ def timeline_of_step(side: LoadedSide, number: int | None) -> tuple[Timeline, St
 
 
 def require_trace(side: LoadedSide) -> Loaded:
-    """The side's trace.
-
-    Raises:
-        TraceError: it left none.
-    """
+    """The side's trace; `TraceError` if it left none."""
     if side.loaded is None:
         raise TraceError(f"{side.input.label} left no trace to export.")
     return side.loaded

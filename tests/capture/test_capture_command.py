@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from launchlens.capture import Nsys, Tracing, profile_arguments
+from launchlens.capture import Nsys, Tracing
+from launchlens.capture.command import profile_arguments
 from launchlens.errors import CaptureError, UsageError
 
 DEBIAN = Nsys(Path("/usr/bin/nsys"), (2022, 4, 2), "2022.4.2.1-df9881f")

@@ -12,8 +12,9 @@ import pynvml
 import pytest
 from capture_fakes import write_script
 
-from launchlens.capture import Gpu, check_environment, git_state, gpu_facts
+from launchlens.capture import check_environment, git_state, gpu_facts
 from launchlens.capture.contention import find_injections, find_tracing_processes
+from launchlens.capture.environment import Gpu
 from launchlens.trace import read_trace
 
 

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from capture_fakes import write_script
 
-from launchlens.capture import all_nsys, find_importer, find_nsys
-from launchlens.capture.find import parse_version
+from launchlens.capture.find import all_nsys, find_nsys, parse_version
+from launchlens.capture.importer import find_importer
 from launchlens.errors import CaptureError
 
 

@@ -6,8 +6,7 @@ import subprocess
 import pytest
 from capture_fakes import write_script
 
-from launchlens.capture import find_missing_libraries, run_importer
-from launchlens.capture.importer import PACKAGES
+from launchlens.capture.importer import PACKAGES, find_missing_libraries, run_importer
 from launchlens.errors import CaptureError
 
 # What the loader of glibc prints; it names the first missing library only.

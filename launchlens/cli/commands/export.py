@@ -72,28 +72,6 @@ def export(
     """Write a step for ui.perfetto.dev, or figures for data frames and benchmark histories."""
     from launchlens.workflow.sides import load_sides
 
-    _check(traces, perfetto, step, parquet, github_benchmark, bigger_is_better=bigger_is_better)
-    choices = Choices(phase.value, ranges, skip, whole, nsys)
-    sides = load_sides(traces, choices, runs)
-    if perfetto:
-        save(_perfetto(sides[0], step).encode(), perfetto, option="--perfetto")
-    if parquet:
-        save(_parquet(sides), parquet, option="--parquet")
-    if github_benchmark:
-        text = _benchmark(sides, bigger_is_better=bigger_is_better)
-        save(text.encode(), github_benchmark, option="--github-benchmark")
-
-
-def _check(
-    traces: list[str],
-    perfetto: Path | None,
-    step: int | None,
-    parquet: Path | None,
-    github_benchmark: Path | None,
-    *,
-    bigger_is_better: bool,
-) -> None:
-    """Refuse what makes no sense before a trace is read."""
     if not (perfetto or parquet or github_benchmark):
         raise UsageError(
             "export needs to be told what to write.",
@@ -105,6 +83,15 @@ def _check(
         raise UsageError("--step chooses the step for --perfetto.", hint="Add --perfetto OUT.json.")
     if bigger_is_better and not github_benchmark:
         raise UsageError("--bigger-is-better is for --github-benchmark.", hint="Add that too.")
+    choices = Choices(phase.value, ranges, skip, whole, nsys)
+    sides = load_sides(traces, choices, runs)
+    if perfetto:
+        save(_perfetto(sides[0], step).encode(), perfetto, option="--perfetto")
+    if parquet:
+        save(_parquet(sides), parquet, option="--parquet")
+    if github_benchmark:
+        text = _benchmark(sides, bigger_is_better=bigger_is_better)
+        save(text.encode(), github_benchmark, option="--github-benchmark")
 
 
 def _parquet(sides: Sequence[LoadedSide]) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -14,14 +13,6 @@ from launchlens.errors import UsageError
 from launchlens.harness.variants import default_names, list_variants
 from launchlens.records.comparison import Comparison
 from launchlens.workflow.sides import LoadedSide
-
-
-class GraphTraceChoice(StrEnum):
-    """How CUDA graphs are traced."""
-
-    node = "node"
-    graph = "graph"
-    both = "both"
 
 
 def profile(
@@ -64,8 +55,9 @@ def profile(
     ] = False,
     patch: options.PatchOption = None,
     graph_trace: Annotated[
-        GraphTraceChoice, typer.Option("--graph-trace", help="How captured variants are traced.")
-    ] = GraphTraceChoice.both,
+        options.GraphTrace,
+        typer.Option("--graph-trace", help="How captured variants are traced."),
+    ] = options.GraphTrace.both,
     nsys_arg: Annotated[
         list[str] | None, typer.Option("--nsys-arg", help="Passed on to nsys profile.")
     ] = None,
