@@ -1,9 +1,9 @@
 """A machine with an H200 that answers as the real one did: results and outputs of its runs.
 
 What starts processes is replaced, so that all that launchlens makes of the answers runs where there
-is no GPU. `benchmarks/gpu.sh OUT record-qwen3 record-gemma3n` recorded the answers (outputs as
-slices of the logits); traces are the shipped ones, of earlier runs of the same models. Nothing is
-made up: what was not recorded cannot be asked for.
+is no GPU. The parts of `benchmarks/gpu.sh` whose names begin with record- recorded the answers
+(outputs as slices of the logits); traces are the shipped ones: those of the gemma runs are of the
+same run, qwen3's of earlier ones. Nothing is made up: what was not recorded cannot be asked for.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ class Machine:
         spec = HarnessSpec.from_json(Path(program[-1]).read_text())
         self.asked.append(output.name)
         sqlite = output.with_name(f"{output.name}.sqlite.xz")
-        name = self._traces[f"{_name(spec)}.{tracing.graphs}"]
+        name = self._traces[output.name]
         shutil.copy(profiled.ROOT / "traces" / f"{name}.nsys2025.3.sqlite.xz", sqlite)
-        recorded = self.answers / f"{_name(spec)}.time.json"
-        first = read_result(recorded, TimeResult)
+        variant = output.name.removesuffix(f".{tracing.graphs}")
+        first = read_result(self.answers / f"{variant}.time.json", TimeResult)
         result = TraceResult(
             variant=spec.variant,
             spec=spec,
@@ -83,7 +83,3 @@ class Machine:
         )
         write_result(Path(spec.result_path), result)
         return SimpleNamespace(sqlite=sqlite, command=["nsys"], log=log)
-
-
-def _name(spec):
-    return spec.variant + ("-patched" if spec.patch else "")
