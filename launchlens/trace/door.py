@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from launchlens.errors import TraceError
 from launchlens.trace.formats import all_formats
-from launchlens.trace.interface import HEAD_BYTES, TraceFile, TraceFormat
+from launchlens.trace.interface import HEAD_BYTES, Excerpt, TraceFile, TraceFormat
 from launchlens.trace.unpack import COMPRESSED_SUFFIXES, compression, unpacked
 
 if TYPE_CHECKING:
@@ -66,10 +66,11 @@ def read_stacks(path: Path) -> Stacks:
         return format_.stacks(file)
 
 
-def scrub_trace(src: Path, out: Path) -> None:
+def scrub_trace(src: Path, out: Path, excerpt: Excerpt | None = None) -> None:
     """Write a copy of a trace without what identifies machine, user or environment.
 
-    The copy is not compressed, and replaces the file ``out`` when it exists.
+    The copy is not compressed, and replaces the file ``out`` when it exists. With an ``excerpt`` it
+    is cut to these steps, whose figures stay the same.
 
     Raises:
         TraceError: ``src`` is missing, cannot be read or scrubbed, or is the same file as ``out``.
@@ -81,7 +82,7 @@ def scrub_trace(src: Path, out: Path) -> None:
     out.unlink(missing_ok=True)
     try:
         with _opened(src) as (format_, file):
-            format_.scrub(file, out)
+            format_.scrub(file, out, excerpt)
     except TraceError:
         out.unlink(missing_ok=True)
         raise

@@ -29,6 +29,18 @@ class TraceFile:
     """Its first `HEAD_BYTES` bytes, fewer if it is shorter."""
 
 
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Some steps of a trace; all times on the trace's clock, in nanoseconds."""
+
+    start_ns: int
+    """Start of the first of them."""
+    end_ns: int
+    """End of the last window of them."""
+    steps: tuple[tuple[int, int, int], ...]
+    """Start and end of each step's range, and its `Thread.key`."""
+
+
 class TraceFormat(ABC):
     """A trace format. Its folder's ``__init__`` holds an instance named ``FORMAT``.
 
@@ -72,8 +84,10 @@ class TraceFormat(ABC):
 
         return Stacks()
 
-    def scrub(self, file: TraceFile, out: Path) -> None:
+    def scrub(self, file: TraceFile, out: Path, excerpt: Excerpt | None) -> None:
         """Write a copy without what identifies machine, user or environment.
+
+        With an ``excerpt`` it holds nothing but these steps and what their figures need.
 
         Raises:
             TraceError: the format cannot do that, or the file cannot be read.

@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from launchlens.errors import TraceError, UsageError
+from launchlens.cli.options import StepOption
+from launchlens.errors import UsageError
+from launchlens.workflow.sharing import StepNumbers
+
+
+def _step_numbers(text: str) -> StepNumbers:
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+    if last < first:
+        raise typer.BadParameter(f"{text!r} is not of the form A-B, such as 0-4.")
+    return StepNumbers(first, last)
 
 
 def scrub(
     trace: Annotated[Path, typer.Argument(help="An nsys SQLite export (plain, .gz, .xz, .zst).")],
     out: Annotated[Path, typer.Argument(help="The copy to write; a name in .xz compresses it.")],
+    steps: Annotated[
+        StepNumbers | None,
+        typer.Option(
+            "--steps",
+            metavar="A-B",
+            parser=_step_numbers,
+            help="Only these steps, numbered from 0 as analyze --verbose does: a small file.",
+        ),
+    ] = None,
+    step: StepOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:
-    """Write a copy without environment, command lines, paths, host, user and output.
+    """Write a copy without environment, command lines, paths, secrets, host, user and output.
 
     Exports hold all of these, the environment three times over. Every figure stays the same.
     """
     if out.exists() and (not force or out.samefile(trace)):
         raise UsageError(f"{out} exists already.", hint="Choose another name, or give --force.")
-    from launchlens.trace import find_secrets, scrub_trace
+    from launchlens.workflow.sharing import write_shareable
 
     plain = out.with_suffix("") if out.suffix == ".xz" else out
     plain = plain.with_name(f".{plain.name}.part")
     try:
-        scrub_trace(trace, plain)
-        left = find_secrets(plain)
-        if left:
-            raise TraceError(
-                f"{trace} still shows {', '.join(left[:3])} after scrubbing; nothing was written.",
-                hint="Please report this, without the trace.",
-            )
+        write_shareable(trace, plain, steps=steps, step=step)
         _finish(plain, out)
     finally:
         plain.unlink(missing_ok=True)

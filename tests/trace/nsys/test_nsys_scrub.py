@@ -119,7 +119,7 @@ def test_what_figures_need_stays(export, tmp_path):
         2: "void ns::kernel<a / b>(int)",
         6: "python3",
         7: "model.py:12",
-        8: "",
+        8: "[removed]",
     }
     assert query(out, "SELECT * FROM PROCESSES") == [(PID, 7, "python3")]
     assert query(out, "SELECT name FROM META_DATA_CAPTURE") == [("CUDA_GRAPH_TRACE_OPTIONS:MODE",)]

@@ -16,7 +16,7 @@ from launchlens.trace.formats.nsys.source import (
     check_header,
 )
 from launchlens.trace.formats.nsys.stacks import read_stacks
-from launchlens.trace.interface import TraceFile, TraceFormat
+from launchlens.trace.interface import Excerpt, TraceFile, TraceFormat
 
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace
@@ -54,9 +54,9 @@ class NsysFormat(TraceFormat):
         """See `stacks.read_stacks`."""
         return read_stacks(file)
 
-    def scrub(self, file: TraceFile, out: Path) -> None:
+    def scrub(self, file: TraceFile, out: Path, excerpt: Excerpt | None) -> None:
         """See `scrub.scrub_export`."""
-        scrub_export(file, out)
+        scrub_export(file, out, excerpt)
 
     def secrets(self, file: TraceFile) -> list[str]:
         """See `private.find_secrets`."""

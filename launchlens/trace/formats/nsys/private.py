@@ -1,89 +1,202 @@
-"""Private values in an export: how they look, how a value is cleaned, which ones are left."""
+"""Private values in an export: how a value is cleaned, and which ones are left.
+
+A text loses what is private; a binary payload keeps its length, so that offsets inside it stay
+right, and what is private in it is masked. Both are searched as they are, and as UTF-16.
+"""
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
+from launchlens.trace.formats.nsys.paths import find_folders, find_urls
+from launchlens.trace.formats.nsys.shapes import (
+    REMOVED,
+    SHAPES,
+    find_assignments,
+    is_environment,
+)
 from launchlens.trace.formats.nsys.source import opened
 from launchlens.trace.interface import TraceFile
 
-_FOLDERS = re.compile(r"(?<![\w.\]>)])/(?:[\w.\-+@~ ]*[\w.\-+@~]/)+(?=[\w.\-+@~<])")
-_PACKAGE = re.compile(r".*/(?:site|dist)-packages/|.*/lib/(?=python3)")
-_FOLDER_BYTES = re.compile(rb"(?<![\w.])/(?:[\w.\-+@~]+/)+")
-_ASSIGNMENT = re.compile(r"\b[A-Z][A-Z0-9_]{2,}=")
-_ENVIRONMENT_SIZE = 3
-_TOKENS = re.compile(
-    r"\b(?:gh[pousr]_|github_pat_|hf_|sk-|xox[bp]-|AKIA|glpat-)[A-Za-z0-9_\-]{12,}"
-    r"|\b[A-Z0-9_]*(?:TOKEN|SECRET|PASSWORD|API_KEY)[A-Z0-9_]*\s*[=:]"
+_RUN = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f]{6,}", re.ASCII)
+_WIDE = re.compile(rb"(?:[\t\x20-\x7e]\0){3}")
+_HEXADECIMAL = re.compile(r"(?:[0-9A-Fa-f]{2}){8,}")
+_LEFT = (
+    re.compile(r"(?<![\w.:/\])>_~])/(?:[\w.\-+@~]+/)+[\w.\-+@~]+", re.ASCII),
+    re.compile(r"(?<![A-Za-z])[A-Za-z]:\\+[\w.\-+@~ ]+\\", re.ASCII),
+    re.compile(r"[\\/](?:home|Users)[\\/]+[A-Za-z0-9]", re.ASCII),
 )
-_ABSOLUTE = re.compile(r"(?<![\w.:/\])>])/(?:[\w.\-+@~]+/)+[\w.\-+@~]+")
+"""Paths as plainly as they can be told: a second opinion, apart from how they are removed."""
+_MASKED = re.compile(r"[\\/]_+")
+
+Span = tuple[int, int]
+Finder = Callable[[str], Iterable[Span]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaner:
+    """Cleans values; ``names`` are of hosts and users, which go wherever they stand."""
+
+    names: re.Pattern[str] | None = None
+
+    def value(self, value: str | bytes) -> str | bytes:
+        """A text, or the bytes of a payload, without what is private."""
+        return self.payload(value) if isinstance(value, bytes) else self.text(value)
+
+    def text(self, text: str) -> str:
+        """A text without secrets, addresses, folders and names; nothing of an environment."""
+        if is_environment(text):
+            return ""
+        if _HEXADECIMAL.fullmatch(text):
+            payload = bytes.fromhex(text)
+            cleaned = self.payload(payload)
+            return text if cleaned == payload else cleaned.hex()
+        if "\0" in text:
+            raw = text.encode("utf-8", "surrogateescape")
+            text = self.payload(raw).decode("utf-8", "surrogateescape")
+        for finder in self._secrets():
+            text = _replaced(text, finder(text), lambda _: REMOVED)
+        text = _replaced(text, find_folders(text), lambda _: "")
+        return _replaced(text, self._named(text), lambda _: REMOVED)
+
+    def payload(self, payload: bytes) -> bytes:
+        """Bytes of the same length, in which what is private is masked."""
+        text = payload.decode("latin-1")
+        masked = _RUN.sub(lambda m: self._masked(m[0]), text)
+        if masked != text:
+            payload = masked.encode("latin-1")
+        return self._wide(payload) if _WIDE.search(payload) else payload
+
+    def _wide(self, payload: bytes) -> bytes:
+        """The same for texts of two bytes a character, of either byte order, at any offset."""
+        for first in (0, 1):
+            text = _as_wide(payload, first)
+            masked = _RUN.sub(lambda m: self._masked(m[0]), text)
+            if masked != text:
+                changed = array("H", map(ord, masked)).tobytes()
+                payload = (payload[:first] + changed)[: len(payload)]
+        return payload
+
+    def _masked(self, text: str) -> str:
+        for finder in self._secrets():
+            text = _replaced(text, finder(text), lambda part: "_" * len(part))
+        text = _replaced(text, find_folders(text), _masked_folders)
+        return _replaced(text, self._named(text), lambda part: "_" * len(part))
+
+    def _secrets(self) -> Iterator[Finder]:
+        yield find_urls
+        for shape in SHAPES:
+            yield shape.find
+        yield find_assignments
+
+    def _named(self, text: str) -> Iterator[Span]:
+        if self.names is not None:
+            for match in self.names.finditer(text):
+                yield match.span()
+
+
+def _as_wide(payload: bytes, first: int) -> str:
+    """A payload read as two bytes a character from an offset on; a zero ends an odd one."""
+    whole = payload + b"\0" * ((len(payload) - first) % 2)
+    return "".join(map(chr, array("H", whole[first:])))
+
+
+def _replaced(text: str, spans: Iterable[Span], instead: Callable[[str], str]) -> str:
+    parts, at = [], 0
+    for start, end in sorted(spans):
+        if end <= at:
+            continue
+        begin = max(start, at)
+        parts += [text[at:begin], instead(text[begin:end])]
+        at = end
+    return "".join([*parts, text[at:]]) if parts else text
+
+
+def _masked_folders(part: str) -> str:
+    inside = "_" * (len(part) - 2)
+    return f"{part[0]}{inside}{part[-1]}" if part[-1] in "/\\" else f"{part[0]}_{inside}"
 
 
 def find_secrets(file: TraceFile) -> list[str]:
     """What in an export still looks as if it should not be shared.
 
-    One line for each suspicious value: table, column, what it looks like, and its beginning.
+    One line for each suspicious value: table, column, row and what it looks like, never the value.
 
     Raises:
         TraceError: the export cannot be read.
     """
     found: list[str] = []
     with opened(file) as connection:
-        columns = columns_of(connection)
-        for table, names in columns.items():
+        connection.text_factory = _text
+        for table, names in text_columns(connection).items():
             for name in names:
-                query = f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN '
-                for (value,) in connection.execute(query + "('text', 'blob')"):
-                    found.extend(f"{table}.{name}: {line}" for line in _suspicions(value))
-        if "ProcessStreams" in columns:
+                column = quoted(name)
+                rows = connection.execute(
+                    f"SELECT min(rowid), {column} FROM {quoted(table)} "
+                    f"WHERE typeof({column}) IN ('text', 'blob') GROUP BY {column}"
+                )
+                for row, value in rows:
+                    place = f"{table}.{name}, row {row}"
+                    found.extend(f"{place}: {what}" for what in _suspicions(value))
+        if "ProcessStreams" in tables_of(connection):
             (streams,) = connection.execute("SELECT count(*) FROM ProcessStreams").fetchone()
             if streams:
                 found.append(f"ProcessStreams: the output of {streams} streams")
     return found
 
 
+def _suspicions(value: str | bytes) -> list[str]:
+    """What a value looks like, as it is and as UTF-16."""
+    raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
+    texts = _RUN.findall(value.decode("latin-1")) if isinstance(value, bytes) else [value]
+    if _WIDE.search(raw):
+        texts += [run for first in (0, 1) for run in _RUN.findall(_as_wide(raw, first))]
+    found = []
+    for text in texts:
+        if is_environment(text) or find_assignments(text):
+            found.append("an environment")
+        found += [shape.title for shape in SHAPES if any(shape.find(text))]
+        hits = (hit for pattern in _LEFT for hit in pattern.finditer(text))
+        if any(not _MASKED.match(hit[0]) for hit in hits):
+            found.append("an absolute path")
+    return list(dict.fromkeys(found))
+
+
 def strip_folders(text: str) -> str:
-    """A text in which every absolute path has shrunk to its last part.
-
-    What lies in a Python package keeps its place there (``torch/cuda/streams.py``), so that a
-    stack still tells a library's frames from a program's.
-    """
-    return _FOLDERS.sub(lambda m: _PACKAGE.sub("", m[0]) if _PACKAGE.match(m[0]) else "", text)
+    """A text in which every absolute path has shrunk to its last part (see `find_folders`)."""
+    return _replaced(text, find_folders(text), lambda _: "")
 
 
-def mask_folders(payload: bytes) -> bytes:
-    """Bytes of the same length in which the folders of every absolute path are masked."""
-    return _FOLDER_BYTES.sub(lambda m: b"/" + b"_" * (len(m[0]) - 2) + b"/", payload)
+def quoted(name: str) -> str:
+    """A name of a table or column, for SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
-def columns_of(connection: sqlite3.Connection) -> dict[str, list[str]]:
+def tables_of(connection: sqlite3.Connection) -> dict[str, list[str]]:
     """The tables of an export with their columns."""
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     return {
-        table: [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+        table: [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]
         for (table,) in tables
     }
 
 
-def clean_value(value: str | bytes) -> str | bytes:
-    """A text or payload without folders; nothing of an environment or a token."""
-    if isinstance(value, bytes):
-        return mask_folders(value)
-    if len(_ASSIGNMENT.findall(value)) >= _ENVIRONMENT_SIZE or _TOKENS.search(value):
-        return ""
-    return strip_folders(value)
+def text_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """The columns that hold any text or binary value, found by one scan of each table."""
+    found = {}
+    for table, names in tables_of(connection).items():
+        kinds = ", ".join(f"max(typeof({quoted(n)}) IN ('text', 'blob'))" for n in names)
+        if not names:
+            continue
+        flags = connection.execute(f"SELECT {kinds} FROM {quoted(table)}").fetchone()
+        found[table] = [name for name, holds in zip(names, flags, strict=True) if holds]
+    return found
 
 
-def _suspicions(value: str | bytes) -> Iterator[str]:
-    text = value.decode("latin-1") if isinstance(value, bytes) else value
-    if len(_ASSIGNMENT.findall(text)) >= _ENVIRONMENT_SIZE:
-        yield f"environment: {text[:40]!r}"
-    for pattern, what in ((_TOKENS, "token"), (_ABSOLUTE, "path")):
-        yield from (f"{what}: {hit[:60]!r}" for hit in _hits(pattern, text))
-
-
-def _hits(pattern: re.Pattern[str], text: str) -> Iterable[str]:
-    """Matches, without masked paths of binary payloads (`/____/name`)."""
-    return (m[0] for m in pattern.finditer(text) if not re.match(r"/_+/", m[0]))
+def _text(raw: bytes) -> str:
+    """Text of any encoding; what is not UTF-8 survives the way back."""
+    return raw.decode("utf-8", "surrogateescape")

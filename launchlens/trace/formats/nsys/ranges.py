@@ -10,7 +10,7 @@ from launchlens.trace.formats.nsys.scan import NULL, Column, Scanned, as_text, s
 from launchlens.trace.formats.nsys.schema import NVTX, Schema
 from launchlens.trace.interface import TraceFile
 
-_RANGE_EVENTS = (59, 60, 70, 71)  # push/pop, start/end, and the same two from NVTXT files
+RANGE_EVENTS = (59, 60, 70, 71)  # push/pop, start/end, and the same two from NVTXT files
 _DOMAIN_CREATE = 75
 
 
@@ -30,7 +30,7 @@ def read_ranges(
     columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "key")]
     columns += [("eventType", "id"), (schema.pick(NVTX, "domainId"), "int")]
     columns += [(text_id, "key"), (f"CAST({inline} AS BLOB)", "code"), (payload, "int")]
-    events = ", ".join(str(e) for e in (*_RANGE_EVENTS, _DOMAIN_CREATE))
+    events = ", ".join(str(e) for e in (*RANGE_EVENTS, _DOMAIN_CREATE))
     table = scan_table(file, schema, NVTX, columns, where=f"eventType IN ({events})")
     start, end = table.take(0), table.take(1)
     if start.size == 0:

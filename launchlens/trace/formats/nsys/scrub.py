@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from launchlens.trace.formats.nsys.excerpt import cut_export
+from launchlens.trace.formats.nsys.identity import find_names
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts
 from launchlens.trace.formats.nsys.payload import survey_payload
-from launchlens.trace.formats.nsys.private import clean_value, columns_of
+from launchlens.trace.formats.nsys.private import Cleaner, quoted, tables_of, text_columns
 from launchlens.trace.formats.nsys.source import opened
-from launchlens.trace.interface import TraceFile
+from launchlens.trace.interface import Excerpt, TraceFile
 
 # Facts about the machine that figures and their provenance need; all other rows are removed.
 _KEPT_SYSTEM_NAMES = (
@@ -43,25 +44,31 @@ _OWNER_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "CUPTI_ACTIVITY_K
 _PROCESS_MASK = ~0xFFFFFF
 
 
-def scrub_export(file: TraceFile, out: Path) -> None:
+def scrub_export(file: TraceFile, out: Path, excerpt: Excerpt | None = None) -> None:
     """Write a copy of an export without what identifies machine, user or environment.
 
     Figures, kernel names, ranges and copies stay as they are; paths inside texts shrink to their
-    last part; binary payloads keep their length, so that offsets inside them stay right.
+    last part; binary payloads keep their length, so that offsets inside them stay right. With an
+    ``excerpt`` the copy is cut to these steps.
 
     Raises:
         TraceError: the export cannot be read.
     """
     with opened(file) as source, closing(sqlite3.connect(out)) as target:
         source.backup(target)
+        target.text_factory = _text
         target.execute("PRAGMA secure_delete = ON")
-        columns = columns_of(target)
+        _drop_programs(target)
+        columns = tables_of(target)
+        cleaner = Cleaner(find_names(target))
+        if excerpt is not None:
+            cut_export(target, columns, excerpt)
         _empty_tables(target, columns)
         _filter_metadata(target, columns)
         _filter_processes(target, columns)
         _rename_gpus(target, columns)
         _filter_strings(target, columns, _clean_payloads(target, columns))
-        _rewrite_texts(target, columns)
+        _rewrite_texts(target, cleaner)
         target.commit()
         target.execute("VACUUM")
 
@@ -73,19 +80,16 @@ def _empty_tables(connection: sqlite3.Connection, columns: dict[str, list[str]])
 
 
 def _filter_metadata(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
-    def dropped(pattern: re.Pattern[str]) -> Callable[[str | None], int]:
-        return lambda name: int(bool(name and pattern.search(name)))
-
-    connection.create_function("is_private_capture", 1, dropped(_CAPTURE_KEYS))
-    connection.create_function("is_private_export", 1, dropped(_EXPORT_KEYS))
-    for table, function in (
-        ("META_DATA_CAPTURE", "is_private_capture"),
-        ("META_DATA_EXPORT", "is_private_export"),
-        ("EXPORT_META_DATA", "is_private_export"),
+    for table, private in (
+        ("META_DATA_CAPTURE", _CAPTURE_KEYS),
+        ("META_DATA_EXPORT", _EXPORT_KEYS),
+        ("EXPORT_META_DATA", _EXPORT_KEYS),
     ):
-        if table in columns:
-            connection.execute(f"DELETE FROM {table} WHERE {function}(name)")
-    if "TARGET_INFO_SYSTEM_ENV" in columns:
+        if "name" in columns.get(table, ()):
+            rows = connection.execute(f"SELECT rowid, name FROM {table}").fetchall()
+            found = [(row,) for row, name in rows if isinstance(name, str) and private.search(name)]
+            connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", found)
+    if "name" in columns.get("TARGET_INFO_SYSTEM_ENV", ()):
         marks = ", ".join("?" * len(_KEPT_SYSTEM_NAMES))
         connection.execute(
             f"DELETE FROM TARGET_INFO_SYSTEM_ENV WHERE name NOT IN ({marks})", _KEPT_SYSTEM_NAMES
@@ -99,7 +103,7 @@ def _filter_processes(connection: sqlite3.Connection, columns: dict[str, list[st
         for name in ("globalTid", "globalPid"):
             if name in columns.get(table, ()):
                 rows = connection.execute(f'SELECT DISTINCT "{name}" FROM {table}').fetchall()
-                traced |= {row[0] & _PROCESS_MASK for row in rows if row[0] is not None}
+                traced |= {row[0] & _PROCESS_MASK for row in rows if isinstance(row[0], int)}
     marks = ", ".join(str(pid) for pid in sorted(traced)) or "NULL"
     if "PROCESSES" in columns and "globalPid" in columns["PROCESSES"]:
         connection.execute(
@@ -170,12 +174,54 @@ def _filter_strings(
         connection.execute("DELETE FROM StringIds WHERE id NOT IN (SELECT id FROM kept_strings)")
 
 
-def _rewrite_texts(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
-    connection.create_function("scrub_value", 1, clean_value, deterministic=True)
-    for table, names in columns.items():
+def _rewrite_texts(connection: sqlite3.Connection, cleaner: Cleaner) -> None:
+    """Clean every text and payload; each different value once, in Python, in any encoding."""
+    connection.execute("CREATE TEMP TABLE cleaned (old PRIMARY KEY, new) WITHOUT ROWID")
+    for table, names in text_columns(connection).items():
         for name in names:
-            connection.execute(
-                f'UPDATE "{table}" SET "{name}" = scrub_value("{name}") '
-                f"WHERE typeof(\"{name}\") IN ('text', 'blob') "
-                f'AND scrub_value("{name}") IS NOT "{name}"'
+            column = quoted(name)
+            values = connection.execute(
+                f"SELECT DISTINCT {column} FROM {quoted(table)} "
+                f"WHERE typeof({column}) IN ('text', 'blob')"
             )
+            changed = [
+                (*_stored(value), *_stored(new))
+                for (value,) in values
+                if (new := cleaner.value(value)) != value
+            ]
+            if not changed:
+                continue
+            connection.execute("DELETE FROM cleaned")
+            connection.executemany(
+                "INSERT INTO cleaned VALUES "
+                "(iif(?1, CAST(?2 AS TEXT), ?2), iif(?3, CAST(?4 AS TEXT), ?4))",
+                changed,
+            )
+            connection.execute(
+                f"UPDATE {quoted(table)} SET {column} = (SELECT new FROM cleaned WHERE old = "
+                f"+{column}) WHERE EXISTS (SELECT 1 FROM cleaned WHERE old = +{column})"
+            )
+
+
+def _drop_programs(connection: sqlite3.Connection) -> None:
+    """Views and triggers go: an export has none, and a trigger would write what is removed."""
+    programs = connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+    ).fetchall()
+    for kind, name in programs:
+        connection.execute(f"DROP {kind} {quoted(name)}")
+
+
+def _stored(value: str | bytes) -> tuple[bool, str | bytes]:
+    """A value as SQL takes it, and whether it is bytes that are a text of another encoding."""
+    if isinstance(value, str) and not value.isprintable():
+        raw = value.encode("utf-8", "surrogateescape")
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            return True, raw
+    return False, value
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")

@@ -59,8 +59,13 @@ def check_header(file: TraceFile) -> None:
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
-    """A connection for looking at the catalogue and at small tables; never writes."""
-    return sqlite3.connect(sqlite_uri(path), uri=True)
+    """A connection for looking at the catalogue and at small tables; never writes.
+
+    Texts may be of any encoding: nsys on Windows writes some in that of the machine.
+    """
+    connection = sqlite3.connect(sqlite_uri(path), uri=True)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return connection
 
 
 @contextmanager
@@ -90,5 +95,5 @@ def opened(file: TraceFile) -> Iterator[sqlite3.Connection]:
     try:
         with closing(connect_read_only(file.path)) as connection:
             yield connection
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeError) as error:
         raise TraceError(f"{file.named} could not be read as an SQLite export: {error}.") from error
