@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.errors import CaptureError, TraceError
+from launchlens.trace.formats.nsys.damage import undamaged
 from launchlens.trace.formats.nsys.private import find_secrets
 from launchlens.trace.formats.nsys.schema import has_nsys_tables
 from launchlens.trace.formats.nsys.scrub import scrub_export
@@ -48,7 +49,8 @@ class NsysFormat(TraceFormat):
         """See `reader.read_export`."""
         from launchlens.trace.formats.nsys.reader import read_export
 
-        return read_export(file)
+        with undamaged(file):
+            return read_export(file)
 
     def stacks(self, file: TraceFile) -> Stacks:
         """See `stacks.read_stacks`."""
@@ -56,7 +58,8 @@ class NsysFormat(TraceFormat):
 
     def scrub(self, file: TraceFile, out: Path, excerpt: Excerpt | None) -> None:
         """See `scrub.scrub_export`."""
-        scrub_export(file, out, excerpt)
+        with undamaged(file, tables=None):
+            scrub_export(file, out, excerpt)
 
     def secrets(self, file: TraceFile) -> list[str]:
         """See `private.find_secrets`."""

@@ -39,6 +39,8 @@ _REQUIRED = {
     NVTX: (*_TIMES, "eventType", "globalTid"),
     STRINGS: ("id", "value"),
 }
+TABLES_READ = tuple(_REQUIRED)
+"""The tables whose rows become figures."""
 
 
 @dataclass(frozen=True, slots=True)
