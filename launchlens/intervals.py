@@ -127,3 +127,33 @@ def uncovered_pieces(cover: Cover, start_ns: Int, end_ns: Int) -> Pieces:
     if keep.all():
         return Pieces(window, gap_start, gap_end, following)
     return Pieces(window[keep], gap_start[keep], gap_end[keep], following[keep])
+
+
+def hosts_of(group: Int, start_ns: Int, end_ns: Int) -> Int:
+    """For each interval the one of its group within which it starts; itself where there is none.
+
+    Of intervals within one another the outermost is the host of all.
+
+    Args:
+        group: group of each interval, shape (n,), ascending.
+        start_ns: starts, ascending within a group, shape (n,).
+        end_ns: ends, shape (n,).
+
+    Returns:
+        Index of each interval's host, shape (n,).
+    """
+    if group.size == 0:
+        return np.empty(0, np.int64)
+    opens = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
+    count = np.diff(np.append(opens, group.size))
+    base = start_ns[opens]
+    span = np.maximum.reduceat(end_ns, opens) - base + 1
+    # Groups are laid out one after the other, so that one running maximum serves them all.
+    shift = np.repeat(np.cumsum(span) - span - base, count)
+    reach = np.maximum.accumulate(end_ns + shift)
+    inside = np.zeros(group.size, bool)
+    inside[1:] = ((start_ns + shift)[1:] < reach[:-1]) & (group[1:] == group[:-1])
+    same = (start_ns[1:] == start_ns[:-1]) & (group[1:] == group[:-1])
+    inside[1:] |= same
+    hosts: Int = np.maximum.accumulate(np.where(inside, -1, np.arange(group.size)))
+    return hosts

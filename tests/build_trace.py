@@ -77,8 +77,10 @@ class CallRow:
     start: int
     end: int
     corr: int | None
-    tid: int
+    tid: int | None
     pid: int
+    result: int = 0
+    event: int = 0
 
 
 @dataclass
@@ -137,11 +139,11 @@ class TraceBuilder:
     def domain(self, number, name, *, pid=1):
         self.range(name, 0, None, pid=pid, event=DOMAIN, domain=number)
 
-    def call(self, name, start, end, *, corr=None, tid=1, pid=1):
+    def call(self, name, start, end, *, corr=None, tid=1, pid=1, result=0, event=0):
         if corr is None:
             self._next += 1
             corr = self._next
-        self.calls.append(CallRow(name, start, end, corr, tid, pid))
+        self.calls.append(CallRow(name, start, end, corr, tid, pid, result, event))
         return corr
 
     def op(
@@ -167,9 +169,21 @@ class TraceBuilder:
             )
         )
 
-    def launch(self, start, end, *, kernel=None, api="cudaLaunchKernel_v7000", tid=1, pid=1, **op):
+    def launch(
+        self,
+        start,
+        end,
+        *,
+        kernel=None,
+        api="cudaLaunchKernel_v7000",
+        tid=1,
+        pid=1,
+        corr=None,
+        result=0,
+        **op,
+    ):
         """A launch call and, where given, its kernel ``(start, end)``."""
-        corr = self.call(api, start, end, tid=tid, pid=pid)
+        corr = self.call(api, start, end, tid=tid, pid=pid, corr=corr, result=result)
         if kernel:
             self.op("kernel", *kernel, corr, pid=pid, **op)
         return corr
@@ -211,7 +225,16 @@ class TraceBuilder:
         tables = {
             "NVTX_EVENTS": [self._range_row(r, string) for r in self.ranges],
             "CUPTI_ACTIVITY_KIND_RUNTIME": [
-                (c.start, c.end, 0, global_tid(c.pid, c.tid), c.corr, string(c.name), 0, None)
+                (
+                    c.start,
+                    c.end,
+                    c.event,
+                    None if c.tid is None else global_tid(c.pid, c.tid),
+                    c.corr,
+                    string(c.name),
+                    c.result,
+                    None,
+                )
                 for c in self.calls
             ],
             "TARGET_INFO_GPU": list(self.gpus.items()),

@@ -122,7 +122,7 @@ class View:
 
 def rule_kinds(trace: Trace) -> tuple[Kinds, Mask]:
     """`View.kind` and `View.blocking` of a trace, whichever steps are looked at."""
-    calls = class_calls(trace.api, trace.ops)
+    calls = class_calls(trace)
     kind, waits = calls.kind, calls.blocking & (calls.kind != CallKind.SYNC)
     if calls.capturing.any():
         inert = calls.capturing & ~calls.has_op & ~calls.has_span

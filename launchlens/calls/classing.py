@@ -8,8 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from launchlens.calls.kinds import CallKind, blocks_host, call_kind
-from launchlens.records.columns import ApiTable, BoolColumn, IntColumn, OpKind, OpTable
+from launchlens.intervals import hosts_of
+from launchlens.records.columns import ApiTable, BoolColumn, IntColumn, OpKind, Trace
 
+_SUBMITS_NOTHING = np.array(
+    [k is not CallKind.UNNAMED and not CallKind.KERNEL <= k <= CallKind.MEMSET for k in CallKind]
+)
+"""By kind: whether a call of it is known to submit no work."""
+_NOT_READY = (34, 600)
+"""What a query returns while work is under way (cudaErrorNotReady, of old and new CUDA)."""
 _FAMILY = {int(CallKind.STREAM_ALLOC): int(CallKind.ALLOC)}
 """Kinds of which one may be made inside the other for the same work."""
 
@@ -31,6 +38,13 @@ class Calls:
     """Whether it has a whole-graph row."""
     blocking: BoolColumn
     """Whether the call makes its thread wait (`blocks_host`)."""
+    failed: BoolColumn
+    """Calls that returned an error, and so did nothing; of nested ones the outermost. They are of
+    kind OTHER. A query that answers "not ready" has not failed."""
+    unlisted: BoolColumn
+    """Calls of no kind that submits work, although they have a kernel or a graph."""
+    inner: tuple[IntColumn, IntColumn]
+    """Rows of calls that count once with the call around them, and rows of those, (pairs,) each."""
 
     @property
     def hidden(self) -> BoolColumn:
@@ -38,28 +52,73 @@ class Calls:
         graphs: BoolColumn = self.kind == CallKind.GRAPH
         return graphs & ~self.captured & ~self.has_op & ~self.has_span
 
+    @property
+    def lost(self) -> BoolColumn:
+        """Kernel launches that should have run something of which the trace shows nothing."""
+        kernels: BoolColumn = self.kind == CallKind.KERNEL
+        return kernels & ~self.captured & ~self.has_op & ~self.has_span
 
-def class_calls(api: ApiTable, ops: OpTable) -> Calls:
+
+def class_calls(trace: Trace) -> Calls:
     """Class every call of a trace (see `Calls`)."""
+    api = trace.api
     named = api.name.size > 0
     kinds = np.array([int(call_kind(n)) for n in api.names] or [0], np.int8)
     waits = np.array([blocks_host(n) for n in api.names] or [False])
     kind = kinds[api.name] if named else np.empty(0, np.int8)
     has_op, has_span = np.zeros(kind.size, bool), np.zeros(kind.size, bool)
-    is_span = ops.kind == OpKind.GRAPH
-    linked = ops.api_row >= 0
-    has_op[ops.api_row[linked & ~is_span]] = True
-    has_span[ops.api_row[linked & is_span]] = True
-    del is_span, linked
+    unlisted = np.zeros(kind.size, bool)
+    for ops in (trace.ops, trace.untimed):
+        is_span = ops.kind == OpKind.GRAPH
+        linked = ops.api_row >= 0
+        has_op[ops.api_row[linked & ~is_span]] = True
+        has_span[ops.api_row[linked & is_span]] = True
+        launched = ops.api_row[linked & (is_span | (ops.kind == OpKind.KERNEL))]
+        unlisted[launched[_SUBMITS_NOTHING[kind[launched]]]] = True
+        del is_span, linked, launched
     kind, twins = _count_twins_once(api, kind, {int(k) for k in kinds.tolist()})
     for inner, outer in twins:
-        has_op[outer] |= has_op[inner]
-        has_span[outer] |= has_span[inner]
+        np.logical_or.at(has_op, outer, has_op[inner])
+        np.logical_or.at(has_span, outer, has_span[inner])
+    kind, failed = _without_failed(api, kind)
+    unlisted &= ~failed
     capturing = _inside_capture(api, kind)
     submits = (kind >= CallKind.KERNEL) & (kind <= CallKind.MEMSET)
     captured = capturing & submits & ~has_op & ~has_span
     blocking = waits[api.name] if named else np.empty(0, bool)
-    return Calls(kind, captured, capturing, has_op, has_span, blocking)
+    nested = tuple(
+        np.concatenate([pair[i] for pair in twins] or [np.empty(0, np.int64)]) for i in (0, 1)
+    )
+    return Calls(
+        kind,
+        captured,
+        capturing,
+        has_op,
+        has_span,
+        blocking,
+        failed,
+        unlisted,
+        (nested[0], nested[1]),
+    )
+
+
+def _without_failed(
+    api: ApiTable, kind: npt.NDArray[np.int8]
+) -> tuple[npt.NDArray[np.int8], BoolColumn]:
+    """The kinds, OTHER for calls that failed; and which failed, those inside others left out.
+
+    An EndCapture that fails ends the capture all the same.
+    """
+    if api.result is None:
+        return kind, np.broadcast_to(np.False_, kind.shape)
+    not_ready = (kind == CallKind.QUERY) & np.isin(api.result, _NOT_READY)
+    rows = np.flatnonzero((api.result != 0) & ~not_ready)
+    kind = kind.copy()
+    kind[rows[kind[rows] != CallKind.END_CAPTURE]] = CallKind.OTHER
+    hosts = hosts_of(api.thread[rows].astype(np.int64), api.start_ns[rows], api.end_ns[rows])
+    failed = np.zeros(kind.size, bool)
+    failed[rows[hosts == np.arange(rows.size)]] = True
+    return kind, failed
 
 
 def _count_twins_once(

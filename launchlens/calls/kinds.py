@@ -28,6 +28,8 @@ class CallKind(IntEnum):
     WAIT = 11
     BEGIN_CAPTURE = 12
     END_CAPTURE = 13
+    UNNAMED = 14
+    """The trace does not tell its name, so that it may be of any kind."""
 
     @classmethod
     def named(cls, name: str) -> CallKind:
@@ -40,7 +42,9 @@ _SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
 _KINDS = tuple(
     (kind, re.compile(pattern))
     for kind, pattern in (
+        (CallKind.UNNAMED, r"$|<[^>]*>$"),
         (CallKind.KERNEL, r"cu(da)?LaunchKernel(Ex|ExC)?$"),
+        (CallKind.KERNEL, r"cudaLaunch$|cuLaunch$|cuLaunchGrid(Async)?$"),
         (CallKind.KERNEL, r"cu(da)?LaunchCooperativeKernel(MultiDevice)?$"),
         (CallKind.GRAPH, r"cu(da)?GraphLaunch$"),
         (CallKind.MEMCPY, r"cu(da)?Memcpy(?!.*Attribute)"),

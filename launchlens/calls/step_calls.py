@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from launchlens.records.columns import ApiTable, IntColumn, SmallColumn
+from launchlens.records.columns import ApiTable, BoolColumn, IntColumn, SmallColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,25 @@ class Slices:
         """The slices of some rows."""
         return Slices(self.low[rows], self.high[rows])
 
+    def where(self, chosen: BoolColumn, others: Slices) -> Slices:
+        """These slices for the chosen rows, and others for the rest."""
+        return Slices(
+            np.where(chosen, self.low, others.low), np.where(chosen, self.high, others.high)
+        )
+
     def within(self, positions: IntColumn | SmallColumn) -> Slices:
         """The same slices in terms of ``positions``, an ascending subset of the indexes."""
         return Slices(np.searchsorted(positions, self.low), np.searchsorted(positions, self.high))
+
+
+def calls_of_processes(api: ApiTable, process: IntColumn) -> Slices:
+    """All calls of some processes, whichever threads made them; shape as ``process``."""
+    low, high = np.zeros(process.size, np.int64), np.zeros(process.size, np.int64)
+    for one in np.unique(process).tolist():
+        rows = np.flatnonzero(api.process == one)  # neighbours: see ApiTable
+        if rows.size:
+            low[process == one], high[process == one] = rows[0], rows[-1] + 1
+    return Slices(low, high)
 
 
 def calls_of(api: ApiTable, thread: IntColumn, start_ns: IntColumn, end_ns: IntColumn) -> Slices:

@@ -86,6 +86,7 @@ def _side(side: SideInput, label: str, short: str, group: Group | None) -> Side:
         timing_trace=side.timing.trace if side.timing else None,
         facts=side.facts,
         findings=side.findings,
+        losses=side.analysis.losses if side.analysis else (),
         gap_histogram=group.gap_histogram if group else (),
         kernels=group.kernels if group else (),
         api_calls=group.api_calls if group else (),

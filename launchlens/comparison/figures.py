@@ -8,7 +8,7 @@ from dataclasses import replace
 from launchlens.comparison.sides import timing_group
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Group, Phase, Stat
-from launchlens.records.metric import Metric
+from launchlens.records.metric import Bound, Metric
 
 Compute = Callable[[SideInput, Group | None, Phase], Stat | None]
 SIDE_FIGURES: dict[str, Compute] = {}
@@ -78,7 +78,7 @@ def inflation(side: SideInput, group: Group | None, phase: Phase) -> Stat | None
     window = _timed(side, group, "window_ns") or group.metrics.get("window_ns")
     if wall.median is None or window is None or window.median is None:
         return None
-    return _point(window.median / wall.median - 1, wall.n)
+    return replace(_point(window.median / wall.median - 1, wall.n), bound=window.bound)
 
 
 @side_figure
@@ -87,14 +87,15 @@ def idle_corrected(side: SideInput, group: Group | None, phase: Phase) -> Stat |
     wall = untraced_ns(side, group, phase)
     if wall is None or group is None or wall.median is None:
         return None
-    busy = group.metrics["busy_ns"].median
+    busy, bound = group.metrics["busy_ns"].median, group.metrics["busy_ns"].bound
     if busy is None:
         return None
     low, high = (_idle_of(busy, ns) for ns in (wall.ci_low, wall.ci_high))
     value = 1 - busy / wall.median
     if value < 0:  # the traced work takes longer than the untraced step: not to be stood behind
         return Stat(None, None, None, None, None, None, wall.n)
-    return Stat(value, None, None, None, low, high, wall.n)
+    opposite: dict[Bound | None, Bound] = {"lower": "upper", "upper": "lower"}
+    return Stat(value, None, None, None, low, high, wall.n, bound=opposite.get(bound))
 
 
 def _idle_of(busy_ns: float, wall_ns: float | None) -> float | None:

@@ -11,8 +11,10 @@ def kernel_changes(base: Group | None, group: Group | None, label: str) -> Kerne
     if base is None or group is None:
         return KernelChanges(label, known=False, reason="one side has no such steps")
     for side in (base, group):
-        if side.metrics["kernels"].median is None:
-            return KernelChanges(label, known=False, reason=side.unknown_reason)
+        kernels = side.metrics["kernels"]
+        if kernels.median is None or kernels.bound is not None:
+            reason = side.unknown_reason or "not all kernels are in the trace"
+            return KernelChanges(label, known=False, reason=reason)
     before = {k.name: k for k in base.kernels}
     after = {k.name: k for k in group.kernels}
     added, removed, changed = [], [], []

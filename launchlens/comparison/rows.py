@@ -9,8 +9,10 @@ from dataclasses import replace
 from launchlens.comparison.margins import SMALLEST_COUNT, SMALLEST_IDLE, SMALLEST_RELATIVE
 from launchlens.comparison.sides import Groups
 from launchlens.records.comparison import Cell, Row, SideInput
-from launchlens.records.figures import Stat, Verdict
-from launchlens.records.metric import Metric
+from launchlens.records.figures import Group, Stat, Verdict
+from launchlens.records.metric import Bound, Metric
+
+_OPPOSITE: dict[Bound | None, Bound] = {"lower": "upper", "upper": "lower"}
 
 
 def metric_row(metric: Metric, stats: Sequence[tuple[Stat | None, str]], groups: Groups) -> Row:
@@ -23,7 +25,8 @@ def metric_row(metric: Metric, stats: Sequence[tuple[Stat | None, str]], groups:
         _cell(metric, base, stat, source, threshold, is_base=i == 0)
         for i, (stat, source) in enumerate(stats)
     ]
-    cells = _with_bounds(metric, cells, groups)
+    bounds = [_bound(metric, *side) for side in zip(stats, groups, strict=True)]
+    cells = _with_bounds(metric, cells, bounds)
     return Row(
         metric=metric.name,
         title=metric.title,
@@ -88,23 +91,47 @@ def judge(metric: Metric, base: Stat, stat: Stat, margin: float) -> Verdict:
     return "inconclusive"
 
 
-def _with_bounds(metric: Metric, cells: list[Cell], groups: Groups) -> list[Cell]:
-    """Mark what whole-graph spans make a bound only, and withhold verdicts it cannot carry.
+def _bound(metric: Metric, stat: tuple[Stat | None, str], group: Group | None) -> Bound | None:
+    """What a side's figure is a bound of; that of a side figure follows from its trace."""
+    figure = stat[0]
+    if figure is None or figure.median is None:
+        return None
+    if figure.bound is not None or metric.owner == "step" or group is None:
+        return figure.bound
+    return metric.bound_under(group.graph_tracing)
 
-    A span counts as busy throughout: idle is then at least what is shown, busy at most. So a
-    candidate's lower bound below the baseline does not prove that it idles less.
+
+def _with_bounds(
+    metric: Metric, cells: Sequence[Cell], bounds: Sequence[Bound | None]
+) -> list[Cell]:
+    """Mark the cells that are only bounds, and withhold verdicts that these cannot carry.
+
+    A candidate that is only a lower bound may have changed by more than is shown, a baseline that
+    is one by less. Where the change may be either, none is given.
     """
-    if metric.under_spans is None:
-        return cells
-    bounds = [metric.bound_under(g.graph_tracing) if g is not None else None for g in groups]
-    unproven = {"lower": "better", "upper": "worse"}[metric.under_spans]
     marked = []
-    for cell, bound in zip(cells, bounds, strict=True):
-        verdict = cell.verdict
-        if verdict in ("better", "worse", "same") and (bounds[0] or bound):
-            doubtful = bounds[0] or verdict in (unproven, "same")
-            verdict = "inconclusive" if doubtful else verdict
-        marked.append(replace(cell, bound=bound, verdict=verdict))
+    for i, (cell, bound) in enumerate(zip(cells, bounds, strict=True)):
+        open_ends = {bound} | {_OPPOSITE.get(bounds[0])} if i else {bound}
+        open_ends.discard(None)
+        change_bound = next(iter(open_ends)) if i and len(open_ends) == 1 else None
+        verdict, change, relative = cell.verdict, cell.change, cell.relative
+        if i and open_ends and verdict in ("better", "worse", "same"):
+            # More of it ("lower": it may be more) is good or bad, as the metric has it.
+            proven = "better" if ("lower" in open_ends) == (metric.direction > 0) else "worse"
+            if len(open_ends) > 1 or verdict != proven:
+                verdict = "inconclusive"
+        if len(open_ends) > 1:
+            change = relative = None
+        marked.append(
+            replace(
+                cell,
+                bound=bound,
+                verdict=verdict,
+                change=change,
+                relative=relative,
+                change_bound=change_bound if change is not None else None,
+            )
+        )
     return marked
 
 

@@ -16,10 +16,8 @@ from launchlens.records.figures import Analysis, Finding
 from launchlens.records.limits import LimitResult, Status
 from launchlens.records.variant import VariantFacts
 
-UNPROVEN = (
-    "whole-graph tracing gives only a bound of it, which cannot prove that the limit holds; "
-    "trace with --cuda-graph-trace=node"
-)
+UNPROVEN = "the trace gives only a bound of it, which cannot prove that the limit holds"
+UNDECIDED = "the trace gives only a bound of it, which cannot prove that the limit is broken"
 
 
 def check_comparison(limits: Sequence[Limit], comparison: Comparison) -> tuple[LimitResult, ...]:
@@ -88,8 +86,10 @@ def judge(limit: Limit, figure: Figure) -> LimitResult:
         status, reason = "unknown", figure.reason or "the trace cannot tell"
     elif limit.fails_for(bounded):
         status, reason = "failed", figure.failing or figure.reason
-    elif not _is_proven(limit, figure):
-        status, reason = "unknown", UNPROVEN
+        if _may_be(limit, figure, less=limit.is_upper):
+            status, reason = "unknown", _with_reason(UNDECIDED, figure)
+    elif _may_be(limit, figure, less=not limit.is_upper):
+        status, reason = "unknown", _with_reason(UNPROVEN, figure)
     else:
         status, reason = "held", figure.reason
     return LimitResult(
@@ -99,17 +99,23 @@ def judge(limit: Limit, figure: Figure) -> LimitResult:
         where=figure.where,
         status=status,
         value=figure.value,
+        value_bound=figure.bound,
         measure=limit.measure,
         measured=bounded,
         bound=limit.number,
         baseline=figure.baseline,
+        baseline_bound=figure.baseline_bound,
         reason=reason,
     )
 
 
-def _is_proven(limit: Limit, figure: Figure) -> bool:
-    """Whether a limit that holds on bounds of figures holds on the figures too."""
+def _may_be(limit: Limit, figure: Figure, *, less: bool) -> bool:
+    """Whether what is bounded may truly be less, or more, than what is known of it."""
     before = None if limit.measure == "value" else figure.baseline_bound
-    if limit.is_upper:
-        return figure.bound != "lower" and before != "upper"
-    return figure.bound != "upper" and before != "lower"
+    if less:
+        return figure.bound == "upper" or before == "lower"
+    return figure.bound == "lower" or before == "upper"
+
+
+def _with_reason(said: str, figure: Figure) -> str:
+    return f"{said}: {figure.reason}" if figure.reason else said

@@ -137,7 +137,7 @@ def _of_group(
     if limit.pattern is None:
         return Figure(place, stat.median, bound=stat.bound, reason=group.unknown_reason)
     earlier = _same_group(baseline, analysis, group)
-    reason = group.unknown_reason if stat.median is None else None
+    reason = group.unknown_reason if stat.median is None or stat.bound else None
     before, failing = None, explain_value(limit.metric, group)
     if earlier:
         before = earlier.metrics[limit.metric].median

@@ -12,6 +12,7 @@ from launchlens.intervals import batches
 from launchlens.metrics.idle import GapKind, GapTable
 from launchlens.metrics.measure import MeasuredSteps
 from launchlens.metrics.statistics import grouped_medians
+from launchlens.metrics.step_ops import count_kind
 from launchlens.records.columns import BoolColumn, IdColumn, IntColumn, OpKind, SmallColumn, Trace
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
 
@@ -31,7 +32,7 @@ def kernel_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tupl
             ops = ops[trace.ops.kind[ops] == OpKind.KERNEL]
             yield trace.ops.name[ops], trace.ops.end_ns[ops] - trace.ops.start_ns[ops]
 
-    kernels = sum(measured.steps[row].kernels or 0 for row in rows.tolist())
+    kernels = int(count_kind(trace, measured.owned, OpKind.KERNEL, timed=True)[rows].sum())
     count, total, median = grouped_medians(chunks(), kernels, len(trace.strings))
     whole = int(total.sum()) or 1  # kernels of no duration have no share
     return tuple(
@@ -46,7 +47,8 @@ def api_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tuple[A
     """CUDA API calls that the rows' steps own, by base name, longest total first."""
     slices, api = measured.owned.calls.take(rows), trace.api
     bases = list(dict.fromkeys(base_name(n) for n in api.names))
-    code_of = np.array([bases.index(base_name(n)) for n in api.names] or [0], np.int32)
+    place = {base: code for code, base in enumerate(bases)}
+    code_of = np.array([place[base_name(n)] for n in api.names] or [0], np.int32)
 
     def chunks() -> Iterator[tuple[SmallColumn, IntColumn]]:
         for piece in _pieces(slices):

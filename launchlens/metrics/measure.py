@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from launchlens.calls.classing import Calls
+from launchlens.metrics.beside import Beside
 from launchlens.metrics.bound import what_bounds
+from launchlens.metrics.certainty import settle
 from launchlens.metrics.figures import figures
 from launchlens.metrics.idle import DeviceTime
 from launchlens.metrics.reasons import unknown_reason
@@ -15,6 +17,7 @@ from launchlens.metrics.step_rows import StepRows
 from launchlens.metrics.steps import StepRange
 from launchlens.records.columns import IntColumn, Trace
 from launchlens.records.figures import Step
+from launchlens.records.metric import Flaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +33,20 @@ class MeasuredSteps:
     calls: Calls
     windowed: IntColumn
     device_time: DeviceTime
+    beside: Beside
+    flaws: tuple[frozenset[Flaw], ...]
 
 
 def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> MeasuredSteps:
     """All figures of all steps (docs/definitions.md), one `Step` for each (step, device)."""
     m = StepRows(trace, ranges)
     columns = {name: compute(m) for name, compute in figures().items()}
-    columns["unknown_reason"] = [unknown_reason(m, row) for row in range(m.rows)]
+    flaws = settle(m, columns)
+    columns["unknown_reason"] = [unknown_reason(m, row, own) for row, own in enumerate(flaws)]
     steps = []
     for row, index in enumerate(m.owned.step.tolist()):
         values = {name: column[row] for name, column in columns.items()}
         tracing, device = m.graph_tracing[row], int(m.owned.device[row])
-        at_least = tracing in ("graph", "mixed")
         source = ranges[index]
         steps.append(
             Step(
@@ -57,8 +62,10 @@ def measure_steps(trace: Trace, ranges: Sequence[StepRange]) -> MeasuredSteps:
                 end_ns=source.end_ns,
                 tokens=source.tokens,
                 graph_tracing=tracing if trace.has_api else None,
-                bound=what_bounds(values["idle"], values["gaps_ns"], at_least=at_least),
+                bound=what_bounds(values["idle"], values["gaps_ns"], values["bounds"]),
                 **values,
             )
         )
-    return MeasuredSteps(tuple(steps), m.owned, m.calls, m.windowed, m.device_time)
+    return MeasuredSteps(
+        tuple(steps), m.owned, m.calls, m.windowed, m.device_time, m.beside, tuple(flaws)
+    )

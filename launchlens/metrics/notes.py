@@ -7,26 +7,45 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from launchlens.calls import CallKind
 from launchlens.metrics.measure import MeasuredSteps
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Group, Step
+from launchlens.records.metric import Flaw
 
 _SHORTFALLS = (
-    (
-        "kernel",
-        "kernel_launches",
-        "events were dropped, or the recording ended first. Busy time is too low and idle too high "
-        "there.",
-    ),
     ("memcpy", "memcpy_calls", "they copied nothing, or events were dropped."),
     ("memset", "memset_calls", "they set nothing, or events were dropped."),
 )
 """Kinds of call that leave a GPU row each, and what it means if some do not."""
 
+_LITTLE = 1 / 20
+"""Work of other threads that needs no word, as a part of the step's."""
+_MOST_NAMES = 5
 
-def find_notes(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group]) -> Iterable[str]:
-    """What a reader must know before trusting the figures, in sentences."""
+
+def find_losses(trace: Trace, measured: MeasuredSteps) -> tuple[str, ...]:
+    """What the recorder says of lost events, where it bears on the steps."""
+    flaws = zip(measured.steps, measured.flaws, strict=True)
+    doubted = {step.pid for step, own in flaws if Flaw.LOSSES in own}
+    said = [d for d in trace.info.diagnostics if d.loss and any(map(d.is_about, doubted))]
+    return tuple(f"the recorder says: {d.text} Every count is a lower bound." for d in said)
+
+
+def find_notes(
+    trace: Trace, measured: MeasuredSteps, groups: Sequence[Group], empty: int
+) -> Iterable[str]:
+    """What a reader must know before trusting the figures, in sentences.
+
+    ``empty`` ranges were named as steps and hold none.
+    """
     steps = measured.steps
+    if empty:
+        yield (
+            f"{empty} more ranges mark steps but hold no request, no length or no CUDA call: "
+            "counted, not analysed."
+        )
+    yield from _odd_calls(trace, measured)
     for kind, calls, why in _SHORTFALLS:
         lost = [
             n
@@ -41,11 +60,8 @@ def find_notes(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group]) -
     for group in groups:
         if outlier := _first_step_stands_out(steps, group):
             yield outlier
-        if group.engine == "whole" and (others := _other_threads(trace, group)):
-            yield (
-                f"process {group.pid}: {others} CUDA calls of threads other than the busiest are "
-                "not in the counts of its window; their work counts as busy."
-            )
+        if others := _other_threads(trace, measured, group):
+            yield others
     yield from _hidden_beside(trace, measured, groups)
 
 
@@ -62,13 +78,54 @@ def _hidden_beside(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group
             )
 
 
-def _other_threads(trace: Trace, group: Group) -> int:
-    """CUDA calls of the process on other threads than the one with most calls."""
-    numbers = [i for i, p in enumerate(trace.processes) if p.pid == group.pid]
-    calls = np.isin(trace.api.process, numbers)
-    if len(trace.threads) == 1 or not calls.any():
-        return 0
-    return int(calls.sum() - np.bincount(trace.api.thread[calls]).max())
+def _odd_calls(trace: Trace, measured: MeasuredSteps) -> Iterable[str]:
+    """Calls whose names say nothing of what they did."""
+    steps, calls = measured.steps, measured.calls
+    odd = np.flatnonzero((calls.kind == CallKind.UNNAMED) | calls.unlisted)
+    own = odd[np.unique(measured.owned.calls.within(odd).expand()[0])]
+    short = [s for s in steps if s.lost_launches and s.kernels is not None]
+    if lost := sum(s.lost_launches or 0 for s in short):
+        with_loss = len({s.index for s in short})
+        yield (
+            f"{lost} kernel launches in {with_loss} steps have no kernel row: events were dropped, "
+            "or the recording ended first. Busy time is too low and idle too high there."
+        )
+    unnamed = int((calls.kind[own] == CallKind.UNNAMED).sum())
+    if unnamed:
+        yield (
+            f"{unnamed} CUDA calls of the steps have no name in the trace, so that their kind is "
+            "unknown: counts of calls are lower bounds."
+        )
+    unlisted = own[calls.unlisted[own]]
+    if unlisted.size:
+        counted = Counter(trace.api.names[i] for i in trace.api.name[unlisted].tolist())
+        listed = ", ".join(f"{name} ×{n}" for name, n in counted.most_common(_MOST_NAMES))
+        yield (
+            f"{unlisted.size} calls of the steps launched kernels, though they are no launches "
+            f"that launchlens knows ({listed}): launches are lower bounds."
+        )
+
+
+def _other_threads(trace: Trace, measured: MeasuredSteps, group: Group) -> str | None:
+    """Work of other threads during a group's steps, where it is more than a little."""
+    rows = [
+        row
+        for row, s in enumerate(measured.steps)
+        if (s.phase, s.pid, s.device) == (group.phase, group.pid, group.device)
+    ]
+    own = sum(measured.steps[row].submissions or 0 for row in rows)
+    by_thread = {t: int(n[rows].sum()) for t, n in measured.beside.by_thread.items()}
+    threads = {trace.threads[t].tid: n for t, n in by_thread.items() if n}
+    others = sum(threads.values())
+    if others <= _LITTLE * own:
+        return None
+    each = others / len(rows)
+    who = ", ".join(f"{tid} (×{n})" for tid, n in Counter(threads).most_common(_MOST_NAMES))
+    return (
+        f"process {group.pid}: {each:.0f} launches and copies in each {group.phase} step were made "
+        f"by other threads than the step's: {who}. They are not in its counts; --whole counts the "
+        "calls of all threads."
+    )
 
 
 def _first_step_stands_out(steps: Sequence[Step], group: Group) -> str | None:

@@ -10,6 +10,8 @@ import numpy as np
 
 from launchlens.calls.step_calls import Slices
 from launchlens.intervals import Cover
+from launchlens.metrics.idle import Windows
+from launchlens.metrics.step_ops import Owned
 from launchlens.records.columns import BoolColumn, IntColumn, Trace
 
 
@@ -37,3 +39,32 @@ class Unplaced:
             cover = Cover.of(ops.start_ns[rows], ops.end_ns[rows])
             found |= possible & (cover.length_within(start_ns, end_ns) > 0)
         return found
+
+
+def may_share_gpu(trace: Trace, owned: Owned, rows: IntColumn, windows: Windows) -> BoolColumn:
+    """Which windows would be busier if an uncertain device were another process's GPU.
+
+    Args:
+        trace: the trace.
+        owned: what its steps own.
+        rows: the row of each window, shape (windows,).
+        windows: the windows.
+    """
+    found = np.zeros(rows.size, bool)
+    uncertain = [i for i, device in enumerate(trace.devices) if not device.is_certain]
+    ops = trace.ops
+    for number in uncertain:
+        mine = np.flatnonzero(owned.device[rows] == number)
+        process = trace.devices[number].process
+        others = [i for i in uncertain if trace.devices[i].process != process]
+        if mine.size == 0 or not others:
+            continue
+        own = np.flatnonzero(ops.device == number)
+        all_ = np.flatnonzero(np.isin(ops.device, [number, *others]))
+        start, end = windows.start_ns[mine], windows.end_ns[mine]
+        alone, together = (
+            Cover.of(ops.start_ns[at], ops.end_ns[at]).length_within(start, end)
+            for at in (own, all_)
+        )
+        found[mine] = alone != together
+    return found

@@ -13,7 +13,15 @@ from itertools import pairwise
 import numpy as np
 
 from launchlens.calls.step_calls import Slices
-from launchlens.records.columns import BoolColumn, IdColumn, IntColumn, OpKind, SmallColumn, Trace
+from launchlens.records.columns import (
+    BoolColumn,
+    IdColumn,
+    IntColumn,
+    OpKind,
+    OpTable,
+    SmallColumn,
+    Trace,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,8 @@ class Owned:
     steps with several devices.
 
     ``order`` lists operation rows by (device, API row), without unlinked operations; ``ops``
-    are each row's slices of it. ``calls`` are each row's slices of the API table.
+    are each row's slices of it; ``untimed_order`` and ``untimed`` are the same of `Trace.untimed`.
+    ``calls`` are each row's slices of the API table.
     """
 
     step: IntColumn
@@ -37,6 +46,8 @@ class Owned:
     calls: Slices
     order: IdColumn
     ops: Slices
+    untimed_order: IdColumn
+    untimed: Slices
 
 
 def own(trace: Trace, calls: Slices, whole: BoolColumn) -> Owned:
@@ -45,34 +56,47 @@ def own(trace: Trace, calls: Slices, whole: BoolColumn) -> Owned:
     Those marked ``whole``, shape (steps,), are not split: some of their work may have run on any
     device.
     """
-    order, starts = _operations_by_device(trace)
-    api_row = trace.ops.api_row[order]
+    devices = len(trace.devices)
+    timed = _on_devices(trace.ops, calls, devices)
+    untimed = _on_devices(trace.untimed, calls, devices)
     parts = []
     counted = np.zeros(calls.low.size, np.int64)
-    for number, (a, b) in enumerate(pairwise(starts)):
-        first = a + np.searchsorted(api_row[a:b], calls.low)
-        last = a + np.searchsorted(api_row[a:b], calls.high)
-        mine = np.flatnonzero((last > first) & ~whole)
+    for number, (ops, others) in enumerate(zip(timed[1], untimed[1], strict=True)):
+        mine = np.flatnonzero((ops.count + others.count > 0) & ~whole)
         counted[mine] += 1
-        parts.append((mine, np.full(mine.size, number, np.int32), first[mine], last[mine]))
+        device = np.full(mine.size, number, np.int32)
+        slices = [ops.low[mine], ops.high[mine], others.low[mine], others.high[mine]]
+        parts.append((mine, device, *slices))
     without = np.flatnonzero(counted == 0)
     none = np.zeros(without.size, np.int64)
-    parts.append((without, np.full(without.size, -1, np.int32), none, none))
-    step, device, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
-    ops = Slices(low, high)
+    parts.append((without, np.full(without.size, -1, np.int32), none, none, none, none))
+    step, device, *slices = (np.concatenate(column) for column in zip(*parts, strict=True))
     arranged = np.lexsort((device, step))
-    step, device, ops = step[arranged], device[arranged], ops.take(arranged)
-    most = np.lexsort((device, -ops.count, step))
+    step, device = step[arranged], device[arranged]
+    ops, others = (Slices(*pair).take(arranged) for pair in (slices[:2], slices[2:]))
+    most = np.lexsort((device, -(ops.count + others.count), step))
     is_primary = np.zeros(step.size, bool)
     is_primary[most[np.unique(step[most], return_index=True)[1]]] = True
-    return Owned(step, device, is_primary, (counted > 1)[step], calls.take(step), order, ops)
+    is_split = (counted > 1)[step]
+    own_calls = calls.take(step)
+    return Owned(step, device, is_primary, is_split, own_calls, timed[0], ops, untimed[0], others)
 
 
-def _operations_by_device(trace: Trace) -> tuple[IdColumn, list[int]]:
+def _on_devices(ops: OpTable, calls: Slices, devices: int) -> tuple[IdColumn, list[Slices]]:
+    """Linked operations by (device, API row), and those of each step on each device."""
+    order, starts = _operations_by_device(ops, devices)
+    api_row = ops.api_row[order]
+    found = []
+    for a, b in pairwise(starts):
+        low = a + np.searchsorted(api_row[a:b], calls.low)
+        found.append(Slices(low, a + np.searchsorted(api_row[a:b], calls.high)))
+    return order, found
+
+
+def _operations_by_device(ops: OpTable, devices: int) -> tuple[IdColumn, list[int]]:
     """Linked operation rows by (device, API row), and where each device's rows begin."""
-    ops = trace.ops
     device, api_row = ops.device, ops.api_row
-    if len(trace.devices) == 1 and api_row.size and int(api_row.min()) >= 0:
+    if devices == 1 and api_row.size and int(api_row.min()) >= 0:
         order: IdColumn
         if (api_row[1:] >= api_row[:-1]).all():
             order = np.arange(api_row.size, dtype=np.int32)
@@ -81,14 +105,17 @@ def _operations_by_device(trace: Trace) -> tuple[IdColumn, list[int]]:
         return order, [0, api_row.size]
     linked = np.flatnonzero(api_row >= 0)
     order = linked[np.lexsort((api_row[linked], device[linked]))]
-    starts = np.searchsorted(device[order], np.arange(len(trace.devices) + 1))
+    starts = np.searchsorted(device[order], np.arange(devices + 1))
     return order, starts.tolist()
 
 
-def count_kind(trace: Trace, owned: Owned, kind: OpKind) -> IntColumn:
-    """Operations of one kind that each row owns."""
-    positions = np.flatnonzero(trace.ops.kind[owned.order] == kind)
-    return owned.ops.within(positions).count
+def count_kind(trace: Trace, owned: Owned, kind: OpKind, *, timed: bool = False) -> IntColumn:
+    """Operations of one kind that each row owns, or of these the ones whose time is known."""
+    count = owned.ops.within(np.flatnonzero(trace.ops.kind[owned.order] == kind)).count
+    if timed or owned.untimed_order.size == 0:
+        return count
+    more = np.flatnonzero(trace.untimed.kind[owned.untimed_order] == kind)
+    return count + owned.untimed.within(more).count
 
 
 def own_extent(trace: Trace, owned: Owned) -> tuple[IntColumn, IntColumn]:

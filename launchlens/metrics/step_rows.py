@@ -10,15 +10,18 @@ import numpy.typing as npt
 
 from launchlens.calls import CallKind
 from launchlens.calls.classing import class_calls
-from launchlens.calls.step_calls import calls_of
+from launchlens.calls.step_calls import calls_of, calls_of_processes
+from launchlens.metrics.beside import Beside, submitted_beside
 from launchlens.metrics.figures import Column
 from launchlens.metrics.idle import Windows, measure_windows
-from launchlens.metrics.placement import Unplaced
+from launchlens.metrics.placement import Unplaced, may_share_gpu
 from launchlens.metrics.step_ops import count_kind, own, own_extent
 from launchlens.metrics.steps import StepRange
-from launchlens.records.columns import IntColumn, OpKind, SmallColumn, Trace
+from launchlens.records.columns import IntColumn, OpKind, Trace
 from launchlens.records.figures import GraphTracing
 
+CLOCK_TOLERANCE_NS = 1_000
+"""An operation that starts this long before its call shows that two clocks disagree."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -31,12 +34,17 @@ class StepRows:
 
     def __init__(self, trace: Trace, ranges: Sequence[StepRange]) -> None:
         self.trace, self.ranges = trace, ranges
-        self.calls = class_calls(trace.api, trace.ops)
+        self.calls = class_calls(trace)
         self._counted: dict[CallKind, IntColumn] = {}
+        self._ran: dict[int, IntColumn] = {}
         starts = np.array([r.start_ns for r in ranges], np.int64)
         ends = np.array([r.end_ns for r in ranges], np.int64)
         threads = np.array([r.thread for r in ranges], np.int64)
         slices, unplaced = calls_of(trace.api, threads, starts, ends), Unplaced(trace)
+        whole = np.array([r.all_threads for r in ranges], bool)
+        if whole.any():
+            processes = np.array([r.process for r in ranges], np.int64)
+            slices = calls_of_processes(trace.api, processes).where(whole, slices)
         hidden = slices.within(np.flatnonzero(self.calls.hidden)).count
         self.owned = own(trace, slices, (hidden > 0) | (unplaced.count(slices) > 0))
         self.unplaced = unplaced.count(self.owned.calls)
@@ -82,11 +90,15 @@ class StepRows:
         slices = self.owned.calls.within(positions)
         number = slices.count
         if self.owned.is_split.any():
-            devices, number = self.device_of_call[positions], number.copy()
+            number = number.copy()
             for row in np.flatnonzero(self.owned.is_split).tolist():
                 part = slice(slices.low[row], slices.high[row])
-                number[row] = int(self.here(row, devices[part]).sum())
+                number[row] = int(self.here(row, positions[part]).sum())
         return number
+
+    def count_of_step(self, wanted: Mask) -> IntColumn:
+        """How many of these calls the step of each row has, wherever they ran."""
+        return self.owned.calls.within(np.flatnonzero(wanted)).count
 
     @cached_property
     def kernel_launches(self) -> IntColumn:
@@ -105,25 +117,32 @@ class StepRows:
 
     @cached_property
     def spans(self) -> IntColumn:
-        """Graph launches of each row that have a whole-graph row."""
-        return self.count(self.of_kind(CallKind.GRAPH) & self.calls.has_span)
+        """Launches of each row that have a whole-graph row, whatever their name."""
+        return self.count(self.calls.has_span & (self.calls.kind != CallKind.OTHER))
 
-    @cached_property
-    def device_of_call(self) -> SmallColumn:
-        """Device on which each API call's operation ran, -1 without one; shape (calls,)."""
-        ops = self.trace.ops
-        device = np.full(self.trace.api.start_ns.size, -1, np.int32)
-        linked = np.flatnonzero(ops.api_row >= 0)
-        device[ops.api_row[linked]] = ops.device[linked]
-        return device
-
-    def here(self, row: int, devices: SmallColumn) -> Mask:
-        """Which calls of a step, given their devices, count at a row's device.
+    def here(self, row: int, calls: IntColumn) -> Mask:
+        """Which calls of a step count at a row's device: those that ran something there.
 
         Calls without an operation (synchronize) count at the primary device.
         """
-        here: Mask = devices == self.owned.device[row]
-        return here | (devices < 0) if self.owned.is_primary[row] else here
+        here: Mask = np.isin(calls, self._ran_at(row))
+        if self.owned.is_primary[row]:
+            here |= ~(self.calls.has_op[calls] | self.calls.has_span[calls])
+        return here
+
+    def _ran_at(self, row: int) -> IntColumn:
+        """The calls with an operation on a row's device; what counts once is of the outer call."""
+        if row not in self._ran:
+            owned, ran = self.owned, []
+            for table, order, slices in (
+                (self.trace.ops, owned.order, owned.ops),
+                (self.trace.untimed, owned.untimed_order, owned.untimed),
+            ):
+                ran.append(table.api_row[order[slices.low[row] : slices.high[row]]])
+            calls = np.unique(np.concatenate(ran)).astype(np.int64)
+            inner, outer = self.calls.inner
+            self._ran[row] = np.union1d(calls, outer[np.isin(inner, calls)])
+        return self._ran[row]
 
     # What is known -----------------------------------------------------------------------------
 
@@ -148,6 +167,57 @@ class StepRows:
         placed = (self.owned.device >= 0) | (self.kernel_launches + self.graph_launches == 0)
         known: Mask = told & placed & ~self.lost & self.trace.has_api
         return known
+
+    @cached_property
+    def step_launches(self) -> IntColumn:
+        """Launches of the step of each row, wherever they ran."""
+        return self.count_of_step(self.of_kind(CallKind.KERNEL) | self.of_kind(CallKind.GRAPH))
+
+    @cached_property
+    def unnamed(self) -> IntColumn:
+        """Calls without a name of the step of each row."""
+        return self.count_of_step(self.calls.kind == CallKind.UNNAMED)
+
+    @cached_property
+    def unlisted(self) -> IntColumn:
+        """Calls with a kernel of the step of each row that are in no list of launches."""
+        return self.count_of_step(self.calls.unlisted)
+
+    @cached_property
+    def lost_of_step(self) -> IntColumn:
+        """Kernel launches of the step of each row that have no operation."""
+        return self.count_of_step(self.calls.lost)
+
+    @cached_property
+    def untimed_of_step(self) -> IntColumn:
+        """Operations without a time of the step of each row."""
+        rows = self.trace.untimed.api_row
+        return self.owned.calls.within(np.sort(rows[rows >= 0])).count
+
+    @cached_property
+    def early(self) -> IntColumn:
+        """Operations of each row that start before their call does."""
+        order, ops, api = self.owned.order, self.trace.ops, self.trace.api
+        ahead = api.start_ns[ops.api_row[order]] - ops.start_ns[order]
+        return self.owned.ops.within(np.flatnonzero(ahead > CLOCK_TOLERANCE_NS)).count
+
+    @cached_property
+    def shares_gpu(self) -> Mask:
+        """Rows whose device may be another process's GPU, so that its work would matter."""
+        shared = np.zeros(self.rows, bool)
+        shared[self.windowed] = may_share_gpu(self.trace, self.owned, self.windowed, self.windows)
+        return shared
+
+    @cached_property
+    def beside(self) -> Beside:
+        """What other threads submit within the range of each row."""
+        ranges = [self.ranges[i] for i in self.owned.step.tolist()]
+        thread, start, end = (
+            np.array([getattr(r, name) for r in ranges], np.int64)
+            for name in ("thread", "start_ns", "end_ns")
+        )
+        alone = np.array([r.all_threads for r in ranges], bool)
+        return submitted_beside(self.trace, self.calls, self.owned.calls, thread, start, end, alone)
 
     def host(self, values: IntColumn) -> Column:
         """A column that is known where the trace has API calls at all."""
@@ -180,7 +250,7 @@ class StepRows:
 
 def graph_tracing_of(graphs: int, hidden: int, nodes: int, spans: int) -> GraphTracing:
     """How the graphs of a step show in the trace (docs/definitions.md)."""
-    if graphs == 0:
+    if graphs == 0 and not spans:
         return "none"
     if hidden:
         return "missing"

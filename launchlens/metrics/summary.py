@@ -19,9 +19,9 @@ from launchlens.metrics.breakdown import (
     kernel_table,
 )
 from launchlens.metrics.measure import MeasuredSteps, measure_steps
-from launchlens.metrics.notes import find_notes
+from launchlens.metrics.notes import find_losses, find_notes
 from launchlens.metrics.statistics import describe
-from launchlens.metrics.steps import find_steps
+from launchlens.metrics.steps import find_steps, without_empty
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Analysis, BoundBy, Group, Phase, Stat, Step
 
@@ -66,7 +66,7 @@ def summarize_measured(
     """As `summarize`, with the measured rows for those who draw more from them (timelines)."""
     if skip < 0:
         raise UsageError(f"--skip {skip} is negative.", hint="Give the number of steps to drop.")
-    ranges = find_steps(trace, step=step, whole=whole)
+    ranges, empty = without_empty(trace, find_steps(trace, step=step, whole=whole))
     chosen = [r for r in ranges if phase in ("all", r.phase)]
     if not chosen:
         there = ", ".join(f"{p} ×{n}" for p, n in Counter(r.phase for r in ranges).items())
@@ -82,7 +82,9 @@ def summarize_measured(
         steps=measured.steps,
         summary=groups,
         skipped=sum(g.dropped for g in groups),
-        notes=tuple(find_notes(trace, measured, groups)),
+        notes=tuple(find_notes(trace, measured, groups, empty)),
+        empty_ranges=empty,
+        losses=find_losses(trace, measured),
     )
     return analysis, measured
 
@@ -139,7 +141,7 @@ def _group(
     in_group = np.isin(measured.windowed, rows)[gaps.row]
     tracing = _tracing({s.graph_tracing for s in steps})
     countable = all(s.kernels is not None for s in steps)
-    windowed = all(s.window_ns is not None for s in steps)
+    attributed = all(s.gaps_ns is not None for s in steps)
     return Group(
         phase=first.phase,
         pid=first.pid,
@@ -147,13 +149,13 @@ def _group(
         engine=first.engine,
         steps=len(steps),
         dropped=dropped,
-        metrics=_metrics(steps, tracing),
+        metrics=_metrics(steps),
         graph_tracing=tracing,
         bound=_bound(steps),
         tokens=_same({s.tokens for s in steps}),
         unknown_reason=_unknown_reason(steps),
-        gap_histogram=gap_histogram(gaps, in_group) if windowed else (),
-        gap_followers=gap_followers(trace, measured, rows, in_group, ends) if windowed else (),
+        gap_histogram=gap_histogram(gaps, in_group) if attributed else (),
+        gap_followers=gap_followers(trace, measured, rows, in_group, ends) if attributed else (),
         kernels=kernel_table(trace, measured, rows) if countable else (),
         api_calls=api_table(trace, measured, rows),
     )
@@ -167,13 +169,22 @@ def _unknown_reason(steps: Sequence[Step]) -> str | None:
     return f"in {len(reasons)} of {len(steps)} steps {reasons[0]}"
 
 
-def _metrics(steps: Sequence[Step], graph_tracing: str | None) -> dict[str, Stat]:
-    """Every metric of the catalogue over the steps; spans make some of them bounds."""
+def _metrics(steps: Sequence[Step]) -> dict[str, Stat]:
+    """Every metric of the catalogue over the steps; a bound where it is one in any of them.
+
+    Where some steps bound it from below and others from above, the group's is unknown.
+    """
     found = {}
     for metric in step_metrics():
         stat = describe([step.figure(metric.name) for step in steps], metric.unit)
-        bound = metric.bound_under(graph_tracing) if stat.median is not None else None
-        found[metric.name] = replace(stat, bound=bound)
+        bounds = {b for step in steps if (b := step.bounds.get(metric.name))}
+        if len(bounds) > 1:
+            unknown = len(steps)
+            found[metric.name] = Stat(None, None, None, None, None, None, 0, unknown)
+        elif stat.median is not None:
+            found[metric.name] = replace(stat, bound=next(iter(bounds), None))
+        else:
+            found[metric.name] = stat
     return found
 
 

@@ -37,6 +37,8 @@ class CopyDirection(IntEnum):
     DTOD = 3
     HTOH = 4
     PTOP = 5
+    MIGRATION = 6
+    """Unified memory moves its pages: no call asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,10 @@ class ApiTable:
     """Calls of the CUDA API, sorted by thread, then start.
 
     All columns have shape (calls,). ``name`` indexes ``names`` (spelled as in the trace,
-    with version suffix); ``process`` and ``thread`` index `Trace.processes` and `Trace.threads`.
-    ``callchain_id`` is `ChainRow.chain_id` of the call's stack, 0 or -1 without.
+    with version suffix, in angle brackets where there is none); ``process`` and ``thread`` index
+    `Trace.processes` and `Trace.threads`; the threads of a process are neighbours.
+    ``callchain_id`` is `ChainRow.chain_id` of the call's stack, 0 or -1 without. ``result`` is
+    what each call returned, 0 for success; None where all succeeded.
     """
 
     start_ns: IntColumn
@@ -56,11 +60,12 @@ class ApiTable:
     name: SmallColumn
     names: tuple[str, ...]
     callchain_id: IdColumn
+    result: IdColumn | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OpTable:
-    """GPU operations of every `OpKind`, sorted by start.
+    """GPU operations of every `OpKind` whose time is known, sorted by start.
 
     All columns have shape (operations,). ``device`` indexes `Trace.devices`. ``name`` indexes
     `Trace.strings` for kernels and is -1 otherwise. ``is_node`` is true for rows with a graph
@@ -77,6 +82,13 @@ class OpTable:
     name: SmallColumn
     is_node: BoolColumn
     api_row: SmallColumn
+
+    @classmethod
+    def empty(cls) -> OpTable:
+        """A table without rows."""
+        times, small = np.empty(0, np.int64), np.empty(0, np.int32)
+        kind, flags = np.empty(0, np.int8), np.empty(0, np.bool_)
+        return cls(times, times, kind, small, small, small, times, small, flags, small)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +163,8 @@ class Device:
     """Tells the physical GPU apart from others."""
     name: str | None = None
     """The GPU's name."""
+    is_certain: bool = True
+    """Whether ``gpu`` is known: if not, it may be the same GPU as another process's device."""
     default_streams: tuple[int, ...] = ()
     """Streams that are the default one of a context on it; empty where the trace does not tell."""
 
@@ -159,8 +173,12 @@ class Device:
 class Trace:
     """One trace in columns: what every figure is computed from.
 
-    ``has_api`` tells whether the trace has a table of API calls at all: nsys writes no table
-    without events, so its absence alone does not say that nothing was called.
+    ``has_api`` tells whether the trace has API calls at all: nsys writes no table without
+    events, so that its absence alone does not say that nothing was called.
+
+    ``untimed`` holds operations that ran at a time unknown (no start or end, or an end before the
+    start), in no order; ``stray_calls`` counts calls that no step can own, as they name no thread
+    or no time.
     """
 
     info: TraceInfo
@@ -175,3 +193,7 @@ class Trace:
     has_api: bool
     recorder: Recorder = field(default_factory=Recorder)
     """How to record what the trace lacks."""
+    untimed: OpTable = field(default_factory=OpTable.empty)
+    """Operations without a time."""
+    stray_calls: int = 0
+    """Calls without a thread or a time."""

@@ -64,6 +64,8 @@ class Cell:
     """Whether the variant failed, so that it has no figure to be looked for."""
     bound: Bound | None = None
     """`lower` or `upper` where the value is only a bound of the true one."""
+    change_bound: Bound | None = None
+    """The same of the change, which is null where it could be either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ class Side:
     """API calls by function, first group."""
     gap_followers: tuple[FollowerRow, ...] = ()
     """After what the GPU stood idle, first group."""
+    losses: tuple[str, ...] = ()
+    """What the recorder says of events that it lost, where that makes counts lower bounds."""
 
 
 @dataclass(frozen=True, slots=True)

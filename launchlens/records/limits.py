@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from launchlens.records.metric import Unit
+from launchlens.records.metric import Bound, Unit
 
 Status = Literal["held", "failed", "unknown"]
 Measure = Literal["value", "change", "relative"]
@@ -38,6 +38,10 @@ class LimitResult:
     """The figure it was compared with; null without one."""
     reason: str | None = None
     """Why the figure is unknown, or what stands behind a failure."""
+    value_bound: Bound | None = None
+    """`lower` or `upper` where the figure is only a bound of the true one."""
+    baseline_bound: Bound | None = None
+    """The same of the figure it was compared with."""
 
     @property
     def passed(self) -> bool:

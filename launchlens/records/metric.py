@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Literal
 
 Unit = Literal["count", "ns", "fraction", "bytes", "per_s"]
 Bound = Literal["lower", "upper"]
+Effect = Literal["lower", "upper", "unknown"]
+"""What a flaw makes of a figure: a bound of the true one, or nothing that could be stood behind."""
 Owner = Literal["step", "side", "request"]
+
+
+class Flaw(Enum):
+    """What the rows of a step may lack, so that figures are bounds or unknown."""
+
+    SPANS = "graphs are traced as whole spans, which count as busy throughout"
+    NAMES = "calls have no name, or cannot be given to a step"
+    LISTS = "calls of names that no list has launched kernels"
+    LOSSES = "the recorder says that events were lost"
+    ROWS = "launches have no operation"
+    TIMES = "operations have no time"
+    CLOCKS = "operations start before the call that submitted them"
+    GPUS = "which GPU a process's device is cannot be told, and what ran beside it matters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +43,12 @@ class Metric:
         timed: a time that whole-graph tracing gives with less inflation.
         under_spans: what whole-graph tracing makes of it, as a span counts as busy throughout.
         of_window: a part of the step's window, which spans make busy throughout.
+        of_gpu: rests on what other processes ran on the same GPU; all that is of_window does.
+        lacking_calls: what it becomes where calls are missing or have no name; of counts of calls
+            a lower bound without saying.
+        lacking_launches: the same where only launches are.
+        lacking_operations: where operations of the step are missing or have no time.
+        of_clocks: sets times of the GPU against times of calls.
         caution: a remark that must stand beside it.
         caution_in: the graph tracing in which the caution holds; None: always.
         untraced: rests on times without a profiler, which differ between processes.
@@ -48,6 +70,11 @@ class Metric:
     timed: bool = False
     under_spans: Bound | None = None
     of_window: bool = False
+    of_gpu: bool = False
+    lacking_calls: Effect | None = None
+    lacking_launches: Effect | None = None
+    lacking_operations: Effect | None = None
+    of_clocks: bool = False
     caution: str = ""
     caution_in: str | None = None
     untraced: bool = False
@@ -73,3 +100,21 @@ class Metric:
     def bound_under(self, graph_tracing: str | None) -> Bound | None:
         """What the figure is where graphs were traced so: a bound from below, above, or itself."""
         return self.under_spans if graph_tracing in ("graph", "mixed") else None
+
+    def effect_of(self, flaw: Flaw) -> Effect | None:
+        """What a flaw of the rows makes of the figure; None: it stays what it is."""
+        counts = self.unit == "count"
+        launches = bool({"kernel", "graph"} & set(self.calls))
+        unknown: Effect = "unknown"
+        effects: dict[Flaw, Effect | None] = {
+            Flaw.SPANS: self.under_spans,
+            Flaw.NAMES: self.lacking_calls or ("lower" if self.calls else self.lacking_launches),
+            Flaw.LISTS: self.lacking_launches or ("lower" if launches else None),
+            Flaw.LOSSES: "lower" if counts else None,
+            Flaw.ROWS: self.lacking_operations,
+            # An operation counts, whether its time is known or not.
+            Flaw.TIMES: None if counts else self.lacking_operations,
+            Flaw.CLOCKS: unknown if self.of_clocks else None,
+            Flaw.GPUS: unknown if self.of_gpu or self.of_window else None,
+        }
+        return effects[flaw]

@@ -22,6 +22,8 @@ class Need(Enum):
     """The single operations of a graph, where the trace has it as one span."""
     ONE_GRAPH_TRACING = "one graph tracing"
     """All graphs traced one way, as nodes or as spans."""
+    GPU_NUMBERS = "GPU numbers"
+    """Which GPU each device number of a process is."""
     GRAPH_DEVICES = "graph devices"
     """The device of each graph, where a process uses several."""
 

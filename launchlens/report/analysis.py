@@ -27,7 +27,7 @@ from launchlens.report.provenance import analysis_provenance
 from launchlens.report.sentences import analysis_sentence, group_words
 from launchlens.report.tables import call_table, follower_table, gap_table, kernel_table
 from launchlens.report.timelines import timeline_section
-from launchlens.report.words import IDLE_BASIS, plain
+from launchlens.report.words import IDLE_BASIS, LONG, plain
 
 _MOST_TILES = 4
 _MOST_STEPS = 40
@@ -45,7 +45,9 @@ def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) ->
     return Document(
         kind="analysis",
         title=f"launchlens: {analysis.trace.label}",
-        answers=(analysis_sentence(analysis),) if analysis.summary else (),
+        answers=(analysis_sentence(analysis), *(plain(said, LONG) for said in analysis.losses))
+        if analysis.summary
+        else (),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         cautions=(*analysis.trace.warnings, *analysis.notes),
         sections=tuple(_sections(analysis, timelines)),
@@ -173,4 +175,4 @@ def _step_row(step: Step, *, several: bool) -> Row:
 
 def _figure(step: Step, name: str) -> Value:
     metric = by_name()[name]
-    return Value(step.figure(name), metric.unit, metric.bound_under(step.graph_tracing))
+    return Value(step.figure(name), metric.unit, step.bounds.get(name))

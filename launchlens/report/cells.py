@@ -36,6 +36,7 @@ class Judged:
     verdict: Verdict = "neutral"
     source: str = "trace"
     note: str | None = None
+    change_bound: Bound | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,9 @@ def describe_limit(result: LimitResult) -> str:
     if result.status != "unknown" and result.measured is not None:
         said += f": {_measured(result)}"
         if result.baseline is not None and result.value is not None:
-            before = format_value(result.baseline, result.unit)
-            said += f", from {before} to {format_value(result.value, result.unit)}"
+            before = format_value(result.baseline, result.unit, result.baseline_bound)
+            after = format_value(result.value, result.unit, result.value_bound)
+            said += f", from {before} to {after}"
     return f"{said}; {plain(result.reason, 300)}" if result.reason else said
 
 
@@ -46,4 +47,4 @@ def _measured(result: LimitResult) -> str:
         return f"{plus(100 * result.measured, '.1f')}%"
     if result.measure == "change":
         return difference(result.measured, result.unit)
-    return format_value(result.measured, result.unit)
+    return format_value(result.measured, result.unit, result.value_bound)

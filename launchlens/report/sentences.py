@@ -7,6 +7,7 @@ from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
 from launchlens.records.figures import Analysis, Group
 from launchlens.report.cells import Value
 from launchlens.report.words import (
+    LONG,
     digits,
     format_ns,
     format_value,
@@ -31,7 +32,10 @@ def comparison_sentences(comparison: Comparison) -> tuple[str, ...]:
     if not comparison.phases:
         return ("No steps were measured.",)
     last = len(comparison.sides)
-    return tuple(_sentence(comparison, i) for i in (range(1, last) if last > 1 else (0,)))
+    said = [_sentence(comparison, i) for i in (range(1, last) if last > 1 else (0,))]
+    for side in comparison.sides:
+        said += [f"{plain(side.label)}: {plain(loss, LONG)}" for loss in side.losses]
+    return tuple(said)
 
 
 def phase_title(comparison: Comparison, phase: PhaseComparison) -> str:
@@ -102,7 +106,7 @@ def analysis_sentence(analysis: Analysis) -> str:
     """What a trace says about its first group of steps, in a sentence."""
     group = analysis.summary[0]
     metrics = group.metrics
-    launches = format_value(metrics["launches"].median, "count")
+    launches = format_value(metrics["launches"].median, "count", metrics["launches"].bound)
     alike = sum(g.phase == group.phase for g in analysis.summary)
     where = f" ({group_words(group)}; first of {alike})" if alike > 1 else ""
     noun = "launch" if launches == "1" else "launches"

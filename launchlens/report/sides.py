@@ -61,7 +61,7 @@ def _metric_rows(phase: PhaseComparison) -> Iterator[Row]:
 
 def judged(row: MetricRow, cell: Cell) -> Judged:
     """A side's figure with its change, as a cell of a document."""
-    said = (cell.change, cell.relative, cell.verdict, cell.source, cell.note)
+    said = (cell.change, cell.relative, cell.verdict, cell.source, cell.note, cell.change_bound)
     return Judged(value_of(row, cell), *said)
 
 

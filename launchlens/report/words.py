@@ -116,6 +116,17 @@ def brief_change(judged: Judged) -> str:
 
 def _change(judged: Judged) -> tuple[str, str]:
     """A change in two terms, the second in parentheses or empty."""
+    said, rest = _exact_change(judged)
+    if not said or judged.change_bound is None:
+        return said, rest
+    bound = judged.change_bound
+    if (judged.relative or 0) < 0 and "× " in said:  # how much shorter, said as a number above 1
+        bound = "lower" if bound == "upper" else "upper"
+    return f"{_BOUNDS[bound]}{said}", rest
+
+
+def _exact_change(judged: Judged) -> tuple[str, str]:
+    """The same without the sign of a bound."""
     by, relative, unit = judged.change, judged.relative, judged.value.unit
     if by is None:
         return "", ""

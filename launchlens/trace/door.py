@@ -133,7 +133,12 @@ def trace_label(path: Path) -> str:
 
 def _identified(trace: Trace, format_: TraceFormat, path: Path) -> TraceInfo:
     """What a trace says of itself, with the file's own facts and the counts of its rows."""
-    ops, unlinked = int(trace.ops.start_ns.size), int((trace.ops.api_row < 0).sum())
+    from launchlens.records.columns import CopyDirection
+
+    tables = (trace.ops, trace.untimed)
+    ops = sum(int(table.start_ns.size) for table in tables)
+    unlinked = sum(int((table.api_row < 0).sum()) for table in tables)
+    unlinked -= int((trace.copies.direction == CopyDirection.MIGRATION).sum())
     warnings = trace.info.warnings
     if unlinked:
         warnings += (

@@ -150,7 +150,8 @@ def test_of_nested_steps_the_innermost_counts(analyze):
     trace.range("prefill inner", 10, 40)
     trace.range("prefill inner", 50, 90)
     trace.range("prefill other thread", 15, 35, tid=2)
-    trace.launch(12, 15, kernel=(20, 30))
+    for start, tid in ((12, 1), (16, 2), (55, 1)):
+        trace.launch(start, start + 3, kernel=(start + 5, start + 8), tid=tid)
     assert [(s.range, s.tid, s.start_ns) for s in analyze(trace).steps] == [
         ("prefill inner", 1, 10),
         ("prefill other thread", 2, 15),
@@ -160,6 +161,7 @@ def test_of_nested_steps_the_innermost_counts(analyze):
 
 def test_ranges_that_overlap_without_nesting_are_two_steps(analyze):
     trace = working()
+    trace.launch(40, 45, kernel=(100, 110))
     trace.range("prefill a", 0, 60, event=START_END)
     trace.range("prefill b", 30, 100, event=START_END)
     assert [s.range for s in analyze(trace).steps] == ["prefill a", "prefill b"]
@@ -186,6 +188,7 @@ def test_the_users_pattern_names_steps_and_phases(analyze):
     trace = working()
     trace.range("run ctx 5", 0, 100)
     trace.range("run Decode 6", 100, 150)
+    trace.launch(110, 115, kernel=(120, 130))
     trace.range("prefill#0", 200, 300)
     steps = analyze(trace, step=r"run (?P<phase>\w+)").steps
     assert [(s.range, s.phase, s.engine) for s in steps] == [
@@ -246,13 +249,15 @@ def test_whole_reads_from_the_first_call_to_the_last_operation(analyze):
     assert step.range == "whole trace of process 1"
 
 
-def test_whole_says_what_other_threads_called(analyze):
+def test_whole_counts_the_calls_of_all_threads(analyze):
     trace = working()
     trace.launch(40, 45, kernel=(100, 150))
     trace.launch(50, 55, kernel=(160, 170), tid=2)
     analysis = analyze(trace, whole=True)
-    assert analysis.steps[0].launches == 2
-    assert any("1 CUDA calls of threads other than the busiest" in n for n in analysis.notes)
+    (step,) = analysis.steps
+    assert (step.launches, step.kernels, step.other_thread_submissions) == (3, 3, 0)
+    assert step.inter_launch_ns == 30  # from thread to thread there is no interval
+    assert not any("other threads" in note for note in analysis.notes)
 
 
 def test_whole_of_a_trace_without_cuda_calls(analyze):

@@ -98,9 +98,10 @@ def test_a_driver_call_that_carries_the_operation_lends_it_to_the_runtime_call(d
 def test_a_step_owns_calls_that_start_within_its_range(measure, edge, owned):
     trace = TraceBuilder()
     trace.range("prefill#0", 100, 200)
+    trace.launch(150, 155, kernel=(160, 170))
     trace.launch(edge, edge + 5, kernel=(edge + 10, edge + 20))
     (step,) = measure(trace)
-    assert (step.launches, step.kernels) == (owned, owned)
+    assert (step.launches, step.kernels) == (1 + owned, 1 + owned)
 
 
 def test_launch_cost_and_interval_are_medians_over_the_thread(drawn, measure):
@@ -192,6 +193,7 @@ def test_a_trace_of_the_cpu_alone_has_no_cuda_figures(measure):
 def test_a_step_that_submits_nothing_in_a_trace_with_work(drawn, measure):
     drawn.range("prefill#1", 2000, 3000)
     drawn.launch(10, 20, kernel=(30, 40))
+    drawn.sync(2100, 2110)
     first, second = measure(drawn)
     assert (first.launches, second.launches, second.kernels) == (1, 0, 0)
     assert (second.idle, second.window_ns) == (None, None)
@@ -199,15 +201,18 @@ def test_a_step_that_submits_nothing_in_a_trace_with_work(drawn, measure):
 
 
 @pytest.mark.parametrize("times", [(0, 0), (None, None), (50, None), (None, 60)])
-def test_operations_without_times_are_left_out_and_said(tmp_path, drawn, times):
+def test_operations_without_times_count_and_make_times_bounds(tmp_path, drawn, times):
     corr = drawn.launch(10, 20)
     drawn.op("kernel", *times, corr)
     drawn.launch(30, 40, kernel=(50, 60))
     analysis = summarize(read_trace(drawn.write(tmp_path / "t.sqlite")))
-    assert analysis.steps[0].kernels == 1
-    assert analysis.steps[0].busy_ns == 10
-    assert any("1 GPU operations carry no time" in w for w in analysis.trace.warnings)
-    assert any("1 kernel launches in 1 steps have no kernel row" in n for n in analysis.notes)
+    (step,) = analysis.steps
+    assert (step.kernels, step.untimed_operations, step.lost_launches) == (2, 1, 0)
+    assert (step.busy_ns, step.gaps_ns, step.queue_ns) == (10, None, None)
+    assert "kernels" not in step.bounds
+    assert (step.bounds["busy_ns"], step.bounds["idle"]) == ("lower", "upper")
+    assert any("1 of 2 GPU operations have no time" in w for w in analysis.trace.warnings)
+    assert not any("no kernel row" in n for n in analysis.notes)
 
 
 def test_launches_without_any_kernel_row_leave_busy_unknown(measure, drawn):

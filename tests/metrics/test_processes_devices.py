@@ -196,6 +196,7 @@ def test_what_has_no_device_comes_last(analyze):
     for pid in (1, 2):
         trace.range("prefill", 200, 300, pid=pid)
         trace.launch(205, 208, kernel=(220, 230), pid=pid)
+    trace.sync(50, 60)
     groups = analyze(trace).summary
     assert [(g.pid, g.device) for g in groups] == [(1, 0), (2, 0), (1, None)]
 

@@ -31,7 +31,7 @@ def draw_ops(random, trace, api, corr, pid, at, devices):
     device = random.choice(devices)
 
     def span():
-        start = at + random.randint(-2, 25)
+        start = at + random.randint(-2, 25) or 1  # a start of 0 is no time
         return start, start + random.randint(1, 20)
 
     def place():
@@ -55,6 +55,7 @@ def draw(random) -> tuple[TraceBuilder, list[tuple[int, int, int, int]]]:
     """A trace of two processes and threads, and its steps (pid, tid, start, end)."""
     trace, steps = TraceBuilder(), []
     devices = random.choice(((0,), (0, 1)))
+    trace.cuda_devices = [(device, device, pid) for pid in (1, 2) for device in (0, 1)]
     origin = random.choice((1, -150))
     for pid in (1, 2)[: random.randint(1, 2)]:
         corr = 0

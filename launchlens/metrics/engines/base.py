@@ -46,6 +46,16 @@ class StepPattern:
     phase: Callable[[re.Match[str]], Phase]
     tier: Tier
     domain: str | None = None
+    inner: re.Pattern[str] | None = None
+    """Forward passes, which are the steps where they lie within a range of this pattern."""
+    inner_phase: Callable[[re.Match[str]], Phase] | None = None
+    """Their phase, by the match of the range around them; None: unknown."""
+
+    def is_empty(self, match: re.Match[str]) -> bool:
+        """Whether the range text states that there is no request, and no token either."""
+        groups = match.groupdict()
+        requests = [groups[k] for k in ("c", "g", "bs") if groups.get(k) is not None]
+        return bool(requests) and not any(map(int, requests)) and not self.tokens(match)
 
     def tokens(self, match: re.Match[str]) -> int | None:
         """Tokens of the step as the range text states them (context and generation)."""

@@ -3,6 +3,15 @@
 import re
 
 from launchlens.metrics.engines.base import StepPattern, Tier, by_word
+from launchlens.records.figures import Phase
+
+_FORWARD = re.compile(r"^(forward|step)\b")
+
+
+def _inside(match: re.Match[str]) -> Phase:
+    """Phase of a forward pass within a range: ``generate`` holds those of a whole request."""
+    return "unknown" if match["phase"] == "generate" else by_word(match)
+
 
 PATTERNS = (
     StepPattern(
@@ -10,6 +19,8 @@ PATTERNS = (
         re.compile(r"^(?P<phase>prefill|context|decode|generate|generation)\b"),
         by_word,
         Tier.PHASE_WORD,
+        inner=_FORWARD,
+        inner_phase=_inside,
     ),
-    StepPattern("ranges", re.compile(r"^(forward|step)\b"), by_word, Tier.WORD),
+    StepPattern("ranges", _FORWARD, by_word, Tier.WORD),
 )

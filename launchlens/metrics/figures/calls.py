@@ -34,6 +34,42 @@ def captured_calls(m: StepRows) -> Column:
 
 
 @figure
+def lost_launches(m: StepRows) -> Column:
+    """Kernel launches that succeeded, and of whose work there is no row."""
+    return m.host(m.count(m.calls.lost))
+
+
+@figure
+def step_launches(m: StepRows) -> Column:
+    """Launches of the step, wherever they ran."""
+    return m.host(m.step_launches)
+
+
+@figure
+def failed_calls(m: StepRows) -> Column:
+    """Calls that returned an error."""
+    return m.host(m.count(m.calls.failed))
+
+
+@figure
+def unnamed_calls(m: StepRows) -> Column:
+    """Calls whose name the trace does not tell."""
+    return m.host(m.count(m.calls.kind == CallKind.UNNAMED))
+
+
+@figure
+def unlisted_launches(m: StepRows) -> Column:
+    """Calls with a kernel, though they are in no list of launches."""
+    return m.host(m.count(m.calls.unlisted))
+
+
+@figure
+def other_thread_submissions(m: StepRows) -> Column:
+    """Launches, copies and memsets of the process's other threads within the range."""
+    return m.host(m.beside.total)
+
+
+@figure
 def cpu_ns(m: StepRows) -> Column:
     """Length of the range."""
     lengths = [r.end_ns - r.start_ns for r in m.ranges]

@@ -38,8 +38,10 @@ def launch_cost_total_ns(m: StepRows) -> Column:
 def inter_launch_ns(m: StepRows) -> Column:
     """Median start-to-start time of the thread's launches, whichever devices they are on."""
     launch, slices, _ = _launch_calls(m)
-    between = Slices(slices.low, np.maximum(slices.high - 1, slices.low))
-    return segment_medians(np.diff(m.trace.api.start_ns[launch], append=0), between)
+    api = m.trace.api
+    pairs = np.flatnonzero(api.thread[launch[1:]] == api.thread[launch[:-1]])
+    between = Slices(slices.low, np.maximum(slices.high - 1, slices.low)).within(pairs)
+    return segment_medians(np.diff(api.start_ns[launch])[pairs], between)
 
 
 @figure
@@ -71,5 +73,5 @@ def _launch_calls(m: StepRows) -> tuple[IntColumn, Slices, IntColumn]:
 
 def _mine(m: StepRows, row: int, launch: IntColumn, slices: Slices, cost: IntColumn) -> IntColumn:
     part = slice(slices.low[row], slices.high[row])
-    mine: IntColumn = cost[part][m.here(row, m.device_of_call[launch[part]])]
+    mine: IntColumn = cost[part][m.here(row, launch[part])]
     return mine

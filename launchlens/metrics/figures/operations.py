@@ -19,3 +19,9 @@ def graph_spans(m: StepRows) -> Column:
     own = count_kind(m.trace, m.owned, OpKind.GRAPH)
     own[m.owned.device < 0] = m.spans[m.owned.device < 0]
     return m.host(own)
+
+
+@figure
+def untimed_operations(m: StepRows) -> Column:
+    """Operations without a time."""
+    return m.host(m.owned.untimed.count)

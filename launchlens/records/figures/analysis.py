@@ -32,6 +32,10 @@ class Analysis:
     """What to know before trusting the figures, in sentences."""
     findings: tuple[Finding, ...] = ()
     """Suspected or confirmed blockers of CUDA graph capture."""
+    losses: tuple[str, ...] = ()
+    """What the recorder says of events that it lost, where that makes counts lower bounds."""
+    empty_ranges: int = 0
+    """Ranges named as steps that hold none: no request, no length, or no CUDA call."""
     blockers_searched: bool = False
     """Whether blockers were looked for, without which no findings say nothing."""
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
 from launchlens.records.figures.words import BoundBy, GraphTracing, Phase
-from launchlens.records.metric import Metric
+from launchlens.records.metric import Bound, Metric
 
-_gap = partial(Metric, unit="ns", better="less", of_window=True)
-_main_gap = partial(_gap, shown="headline")
-_idle = partial(
-    Metric, unit="fraction", better="less", under_spans="lower", adds_up=False, of_window=True
+_gap = partial(
+    Metric,
+    unit="ns",
+    better="less",
+    of_window=True,
+    of_clocks=True,
+    lacking_operations="unknown",
 )
+_idle = partial(
+    Metric,
+    unit="fraction",
+    better="less",
+    under_spans="lower",
+    lacking_operations="upper",
+    adds_up=False,
+    of_window=True,
+)
+_operations = partial(Metric, unit="count", lacking_operations="lower")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +44,32 @@ class Gaps:
     """Idle before the step's first own operation."""
     host: Annotated[
         int,
-        _main_gap(
-            "idle waiting for the host", cause="for the host", legend="the CPU was busy elsewhere"
+        _gap(
+            "idle waiting for the host",
+            shown="headline",
+            lacking_calls="upper",
+            cause="for the host",
+            legend="the CPU was busy elsewhere",
         ),
     ]
     """Idle while the CPU was busy elsewhere, before the call that ends the gap."""
     launch: Annotated[
         int,
-        _main_gap(
-            "idle during launches", cause="for launches", legend="latency of the launch itself"
+        _gap(
+            "idle during launches",
+            shown="headline",
+            lacking_calls="upper",
+            cause="for launches",
+            legend="latency of the launch itself",
         ),
     ]
     """Idle from that call's start on: the launch's own latency."""
     sync: Annotated[
         int,
-        _main_gap(
+        _gap(
             "idle in synchronization",
+            shown="headline",
+            lacking_calls="lower",
             cause="in synchronization",
             legend="inside a synchronize call or a blocking copy",
         ),
@@ -115,9 +138,25 @@ class Step:
     graph_launches: Annotated[int | None, Metric("graph launches", "count", calls=("graph",))]
     """Graph launch calls."""
     hidden_graph_launches: Annotated[
-        int | None, Metric("graph launches without work in the trace", "count", shown="detail")
+        int | None,
+        Metric(
+            "graph launches without work in the trace",
+            "count",
+            shown="detail",
+            lacking_launches="lower",
+        ),
     ]
     """Graph launches whose work is not in the trace."""
+    lost_launches: Annotated[
+        int | None,
+        Metric("launches without a kernel in the trace", "count", lacking_launches="lower"),
+    ]
+    """Kernel launches that succeeded and of whose work the trace has no row."""
+    step_launches: Annotated[
+        int | None,
+        Metric("launches, all devices", "count", "less", "detail", lacking_launches="lower"),
+    ]
+    """Launches of the step as a whole; one that ran on several devices counts once."""
     memcpy_calls: Annotated[int | None, Metric("memcpy calls", "count", "less", calls=("memcpy",))]
     """Memcpy calls."""
     memset_calls: Annotated[int | None, Metric("memset calls", "count", "less", calls=("memset",))]
@@ -137,21 +176,47 @@ class Step:
         int | None, Metric("alloc calls", "count", "less", calls=("alloc", "stream_alloc"))
     ]
     """Calls that allocate, free, register or map memory."""
-    captured_calls: Annotated[int | None, Metric("captured calls", "count")]
+    captured_calls: Annotated[int | None, Metric("captured calls", "count", lacking_calls="lower")]
     """Calls made while the stream was being captured, which submitted nothing."""
+    failed_calls: Annotated[int | None, Metric("failed calls", "count", "less")]
+    """Calls that returned an error, and so submitted nothing."""
+    unnamed_calls: Annotated[int | None, Metric("calls without a name", "count")]
+    """Calls of a kind unknown, since the trace does not tell their name."""
+    unlisted_launches: Annotated[
+        int | None, Metric("kernels launched by calls of other names", "count")
+    ]
+    """Calls that launched a kernel, though their name is in no list of launches."""
+    other_thread_submissions: Annotated[
+        int | None,
+        Metric(
+            "launches and copies of other threads", "count", shown="detail", lacking_calls="lower"
+        ),
+    ]
+    """Launches, memcpy and memset calls that other threads of the process made meanwhile."""
     kernels: Annotated[
-        int | None, Metric("kernels on the GPU", "count", "less", "headline", always=True)
+        int | None, _operations("kernels on the GPU", better="less", shown="headline", always=True)
     ]
     """Kernels that ran; null under whole-graph tracing."""
-    memcpys: Annotated[int | None, Metric("memcpys on the GPU", "count", "less")]
+    memcpys: Annotated[int | None, _operations("memcpys on the GPU", better="less")]
     """Copies that ran; null under whole-graph tracing."""
-    memsets: Annotated[int | None, Metric("memsets on the GPU", "count", "less")]
+    memsets: Annotated[int | None, _operations("memsets on the GPU", better="less")]
     """Memsets that ran; null under whole-graph tracing."""
     graph_spans: Annotated[int | None, Metric("graph spans", "count")]
     """Whole-graph rows."""
+    untimed_operations: Annotated[int | None, Metric("operations without a time", "count")]
+    """Operations that ran at a time unknown."""
     window_ns: Annotated[
         int | None,
-        Metric("step, traced", "ns", "less", "headline", always=True, timed=True, tile=3),
+        Metric(
+            "step, traced",
+            "ns",
+            "less",
+            "headline",
+            always=True,
+            timed=True,
+            lacking_operations="lower",
+            tile=3,
+        ),
     ]
     """Range start to the later of range end and last own operation's end."""
     idle: Annotated[
@@ -173,39 +238,80 @@ class Step:
     busy_ns: Annotated[
         int | None,
         Metric(
-            "GPU busy", "ns", "less", "headline", always=True, under_spans="upper", of_window=True
+            "GPU busy",
+            "ns",
+            "less",
+            "headline",
+            always=True,
+            under_spans="upper",
+            lacking_operations="lower",
+            of_window=True,
         ),
     ]
     """Time within the window in which the device ran anything."""
     kernel_busy_ns: Annotated[
-        int | None, Metric("GPU busy, kernels only", "ns", "less", "detail", under_spans="upper")
+        int | None,
+        Metric(
+            "GPU busy, kernels only",
+            "ns",
+            "less",
+            "detail",
+            under_spans="upper",
+            lacking_operations="lower",
+            of_gpu=True,
+        ),
     ]
     """Time within the window in which the device ran kernels or graph spans."""
     cpu_ns: Annotated[int, Metric("range on the CPU", "ns", "less")]
     """Length of the range."""
-    projected_ns: Annotated[int | None, Metric("projected range", "ns", "less", "detail")]
+    projected_ns: Annotated[
+        int | None,
+        Metric("projected range", "ns", "less", "detail", lacking_operations="lower"),
+    ]
     """First own operation's start to last own operation's end."""
-    lead_in_ns: Annotated[int | None, Metric("lead-in", "ns", "less", "detail")]
+    lead_in_ns: Annotated[
+        int | None, Metric("lead-in", "ns", "less", "detail", lacking_operations="upper")
+    ]
     """Range start to first own operation's start."""
-    tail_ns: Annotated[int | None, Metric("tail", "ns")]
+    tail_ns: Annotated[int | None, Metric("tail", "ns", lacking_operations="upper")]
     """Last own operation's end to range end; negative where the host ran ahead."""
     gaps_ns: Gaps | None
     """Idle time by cause."""
-    launch_cost_ns: Annotated[int | None, Metric("launch cost, median call", "ns", adds_up=False)]
+    launch_cost_ns: Annotated[
+        int | None,
+        Metric("launch cost, median call", "ns", adds_up=False, lacking_launches="unknown"),
+    ]
     """Median duration of a launch call."""
     launch_cost_total_ns: Annotated[
-        int | None, Metric("launch cost, all calls", "ns", "less", "headline")
+        int | None,
+        Metric("launch cost, all calls", "ns", "less", "headline", lacking_launches="lower"),
     ]
     """Duration of all launch calls."""
     inter_launch_ns: Annotated[
-        int | None, Metric("inter-launch interval", "ns", "less", adds_up=False)
+        int | None,
+        Metric("inter-launch interval", "ns", "less", adds_up=False, lacking_launches="unknown"),
     ]
     """Median time from one launch call's start to the next's."""
-    queue_ns: Annotated[int | None, Metric("queue time, median", "ns", adds_up=False)]
+    queue_ns: Annotated[
+        int | None,
+        Metric(
+            "queue time, median",
+            "ns",
+            adds_up=False,
+            of_clocks=True,
+            lacking_operations="unknown",
+        ),
+    ]
     """Median time from the end of an operation's call to its start, 0 where it started earlier."""
     tklqt_ns: Annotated[
         int | None,
-        Metric("TKLQT", "ns", caution="a well-fed GPU has a large TKLQT too: read it beside idle"),
+        Metric(
+            "TKLQT",
+            "ns",
+            caution="a well-fed GPU has a large TKLQT too: read it beside idle",
+            of_clocks=True,
+            lacking_operations="lower",
+        ),
     ]
     """Sum over kernels of start less launch call's start (arXiv 2504.11750)."""
     graph_tracing: GraphTracing | None
@@ -213,7 +319,9 @@ class Step:
     bound: BoundBy | None
     """What the step is bound by."""
     unknown_reason: str | None = None
-    """Why some figures are null, and the remedy."""
+    """Why some figures are null or bounds, and the remedy."""
+    bounds: dict[str, Bound] = field(default_factory=dict)
+    """Figures that are bounds of the true ones, `lower` or `upper`, by name."""
 
     def figure(self, metric: str) -> int | float | None:
         """A figure by its name in the catalogue ("launches", "gaps_ns.host"); None: unknown."""

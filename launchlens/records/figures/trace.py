@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Loss = Literal["certain", "possible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +18,14 @@ class Diagnostic:
     """Nsys's message."""
     count: int = 1
     """How often it came."""
+    loss: Loss | None = None
+    """`certain` if it says that events were lost, `possible` if that they may have been."""
+    pids: tuple[int, ...] = ()
+    """Processes it is about; empty for all."""
+
+    def is_about(self, pid: int) -> bool:
+        """Whether it concerns a process."""
+        return not self.pids or pid in self.pids
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from launchlens.records.columns import Device, OpTable, SmallColumn
@@ -11,16 +13,24 @@ from launchlens.trace.formats.nsys.operations import UNKNOWN_DEVICE
 
 
 def resolve_devices(
-    ops: OpTable, processes: Registry, facts: Facts
-) -> tuple[SmallColumn, tuple[Device, ...], list[str]]:
+    tables: Sequence[OpTable], processes: Registry, facts: Facts
+) -> tuple[list[SmallColumn], tuple[Device, ...], list[str]]:
     """Devices as (process, device id), and which physical GPU each one is.
 
     A whole-graph row may carry no device (INT_MAX), nor a context that tells it: it belongs to the
     only device its process uses; with several it stays apart, and a warning says so.
+
+    Args:
+        tables: operations whose ``device`` is nsys's number.
+        processes: the trace's processes.
+        facts: which GPU each process's number means, as far as the trace tells.
+
+    Returns:
+        The device of each operation of each table, the devices, and what is in doubt.
     """
     notes: list[str] = []
-    key = ops.process.astype(np.int64) << 32 | ops.device.astype(np.int64)
-    distinct, inverse = np.unique(key, return_inverse=True)
+    keys = [t.process.astype(np.int64) << 32 | t.device.astype(np.int64) for t in tables]
+    distinct, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     pairs = [(k >> 32, k & 0xFFFFFFFF) for k in distinct.tolist()]
     known: dict[int, list[int]] = {}
     for process, device in pairs:
@@ -39,12 +49,35 @@ def resolve_devices(
                 )
         final.append((process, device))
     order = list(dict.fromkeys(final))
-    table = np.array([order.index(pair) for pair in final], np.int32)
+    place = np.array([order.index(pair) for pair in final], np.int32)
+    column = place[inverse] if place.size else np.empty(0, np.int32)
+    bounds = np.cumsum([key.size for key in keys])[:-1]
+    columns = [c.astype(np.int32) for c in np.split(column, bounds)]
+    return columns, _devices(order, processes, facts), notes
+
+
+def _devices(
+    pairs: Sequence[tuple[int, int]], processes: Registry, facts: Facts
+) -> tuple[Device, ...]:
+    """Devices with their GPUs.
+
+    Where several processes use several GPUs, and the trace does not map a process's numbers to
+    GPUs, a device may be any: each then gets a number of its own, and is marked as uncertain.
+    """
+    several = len({process for process, _ in pairs}) > 1 and (
+        len(facts.gpus) > 1 or len({device for _, device in pairs if device >= 0}) > 1
+    )
+    taken = max([*facts.gpus, *facts.gpu_of.values(), *(device for _, device in pairs), 0])
     devices = []
-    for process, device in order:
+    for process, device in pairs:
         pid = pid_of(processes.values[process])
-        gpu = facts.gpu_of.get((pid, device), device)
+        gpu = facts.gpu_of.get((pid, device))
+        is_certain = gpu is not None or not several or device < 0
+        if gpu is None:
+            taken += not is_certain
+            gpu = device if is_certain else taken
+        names = set(facts.gpus.values())
+        name = facts.gpus.get(gpu) if is_certain else names.pop() if len(names) == 1 else None
         streams = facts.default_streams.get((pid, device), ())
-        devices.append(Device(process, device, gpu, facts.gpus.get(gpu), streams))
-    column = table[inverse] if table.size else np.empty(0, np.int32)
-    return column.astype(np.int32), tuple(devices), notes
+        devices.append(Device(process, device, gpu, name, is_certain, streams))
+    return tuple(devices)

@@ -6,15 +6,22 @@ them is read.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
 
 from launchlens.records.figures import Diagnostic, TraceInfo
+from launchlens.records.figures.trace import Loss
+from launchlens.trace.formats.nsys.names import pid_of
 from launchlens.trace.formats.nsys.schema import CONTEXTS, Schema
 from launchlens.trace.formats.nsys.source import looked_through
 from launchlens.trace.interface import TraceFile, describe
 
+# What nsys says of events that it did not keep stands in texts alone; they have no codes.
+_LOST = re.compile(r"(?i)\b(lost|dropped|discarded|overflowed|overwritten)\b")
+_MAY_BE_LOST = re.compile(r"(?i)\bnot all CUDA events might have been collected")
+_NOT_OF_CUDA = re.compile(r"(?i)\b(NVTX|OSRT|OS runtime|sampl\w+|context switch\w*)\b")
 _SEVERITIES = {2: "warning", 3: "error"}  # fallback for ENUM_DIAGNOSTIC_SEVERITY_LEVEL
 
 
@@ -37,7 +44,6 @@ def read_facts(file: TraceFile, schema: Schema) -> Facts:
         TraceError: a page of these tables is damaged.
     """
     with looked_through(file) as db:
-        db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         return _facts(db, schema)
 
 
@@ -70,7 +76,11 @@ def _facts(db: sqlite3.Connection, schema: Schema) -> Facts:
         graph_tracing=mode.lower() if mode else None,
         cuda_traced=None if traced is None else traced.lower() == "true",
         overhead_ns=sum(b - a for a, b in overhead) if overhead else None,
-        diagnostics=_diagnostics(rows("DIAGNOSTIC_EVENT", "severity", "text"), labels),
+        diagnostics=_diagnostics(
+            rows("DIAGNOSTIC_EVENT", "severity", "text", "globalPid")
+            or [(*row, None) for row in rows("DIAGNOSTIC_EVENT", "severity", "text")],
+            labels,
+        ),
     )
     return Facts(
         info,
@@ -96,12 +106,31 @@ def _diagnostics(
 ) -> tuple[Diagnostic, ...]:
     """Warnings and errors, the same message once with its count; notices are left out."""
     counted: Counter[tuple[str, str]] = Counter()
-    for severity, text in events:
+    about: dict[tuple[str, str], set[int | None]] = {}
+    for severity, text, process in events:
         number = _int(severity)
         label = labels.get(number, _SEVERITIES.get(number, "info"))
         if "info" not in label and "verbose" not in label and number >= 2:
-            counted[label, " ".join(str(text).split())] += 1
-    return tuple(Diagnostic(s, t, n) for (s, t), n in counted.items())
+            key = label, " ".join(str(text).split())
+            counted[key] += 1
+            pid = pid_of(process) if isinstance(process, int) else None
+            about.setdefault(key, set()).add(pid)
+    return tuple(
+        Diagnostic(severity, text, n, _loss(text), _pids(about[severity, text]))
+        for (severity, text), n in counted.items()
+    )
+
+
+def _pids(processes: set[int | None]) -> tuple[int, ...]:
+    """Processes that a message is about; none named: all."""
+    return () if None in processes else tuple(sorted(p for p in processes if p is not None))
+
+
+def _loss(text: str) -> Loss | None:
+    """What a message of nsys says about CUDA events that it did not keep."""
+    if _NOT_OF_CUDA.search(text):
+        return None
+    return "certain" if _LOST.search(text) else "possible" if _MAY_BE_LOST.search(text) else None
 
 
 def _by_end(facts: list[tuple[str, str]], end: str) -> str | None:

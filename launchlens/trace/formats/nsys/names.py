@@ -54,14 +54,21 @@ class Names:
 
     def text(self, ids: list[object]) -> tuple[str, ...]:
         """Texts of these ids, in order."""
-        wanted = np.array([NULL if i is None else i for i in ids], np.int64)
+        return tuple(
+            text if text is not None else "" if i is None else f"<string {i}>"
+            for i, text in zip(ids, self.known(ids), strict=True)
+        )
+
+    def known(self, ids: list[object]) -> tuple[str | None, ...]:
+        """Texts of these ids, None for those that have none."""
         if self.ids.size == 0:
-            return tuple("" if i is None else f"<string {i}>" for i in ids)
+            return (None,) * len(ids)
+        wanted = np.array([NULL if i is None else i for i in ids], np.int64)
         at = np.clip(np.searchsorted(self.ids, wanted), 0, self.ids.size - 1)
         found = self.ids[at] == wanted
         return tuple(
-            as_text(self.texts[k]) if ok else "" if i is None else f"<string {i}>"
-            for i, k, ok in zip(ids, at.tolist(), found.tolist(), strict=True)
+            as_text(self.texts[k]) if ok else None
+            for k, ok in zip(at.tolist(), found.tolist(), strict=True)
         )
 
 

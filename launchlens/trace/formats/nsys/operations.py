@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,20 @@ from launchlens.trace.formats.nsys.schema import Schema
 from launchlens.trace.interface import TraceFile
 
 UNKNOWN_DEVICE = 2**31 - 1
+_MIGRATION = 11
+"""The copyKind of unified memory's own copies."""
+_COLUMNS: dict[str, tuple[str, Any]] = {
+    "start": ("start_ns", np.int64),
+    "end": ("end_ns", np.int64),
+    "kind": ("kind", np.int8),
+    "process": ("process", np.int32),
+    "device": ("device", np.int32),
+    "stream": ("stream_id", np.int32),
+    "correlation": ("correlation_id", None),
+    "name": ("name", np.int32),
+    "node": ("is_node", np.bool_),
+}
+"""Columns of `OpTable` and their types; None: as narrow as the values allow."""
 _NODE = "({0} IS NOT NULL AND {0} <> 0)"
 _TABLES = (
     (names.KERNEL, OpKind.KERNEL),
@@ -37,6 +52,7 @@ _DIRECTIONS = {
     8: CopyDirection.DTOD,
     9: CopyDirection.HTOH,
     10: CopyDirection.PTOP,
+    _MIGRATION: CopyDirection.MIGRATION,
     NULL: CopyDirection.NONE,
 }
 """Copy directions by nsys's copyKind (ENUM_CUDA_MEMCPY_OPER)."""
@@ -48,9 +64,9 @@ class RawOps:
     """GPU operations before they meet their devices (``device`` is nsys's id) and API calls."""
 
     table: OpTable
+    untimed: OpTable
     name_ids: list[object]
     copies: CopyTable
-    dropped: int
 
 
 def read_ops(
@@ -58,7 +74,8 @@ def read_ops(
 ) -> RawOps:
     """KERNEL, MEMCPY, MEMSET and GRAPH_TRACE together, sorted by start.
 
-    Rows of unknown time (start = end = 0, or NULL) are dropped and counted.
+    Rows of unknown time (a start or an end that is NULL or 0, or an end before the start) are a
+    table of their own.
     """
     parts: dict[str, list[npt.NDArray[np.generic]]] = {}
     name_ids: list[object] = []
@@ -96,10 +113,12 @@ def read_ops(
             "name": name,
             "node": table.take(6) > 0,
         }
-        for key, values in row.items():
-            parts.setdefault(key, []).append(values)
         if kind in (OpKind.MEMCPY, OpKind.MEMSET):
             copies.append(tuple(table.take(7 + i) for i in range(4)))  # type: ignore[arg-type]
+            migrations = copies[-1][1] == _MIGRATION
+            row["correlation"] = np.where(migrations, -1, row["correlation"])
+        for key, values in row.items():
+            parts.setdefault(key, []).append(values)
     return _joined(parts, name_ids, copies, mem_kinds)
 
 
@@ -145,29 +164,25 @@ def _joined(
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
     kind = column("kind", np.int8)
-    start, end = column("start", np.int64), column("end", np.int64)
-    keep = (start != NULL) & (end != NULL) & ((start != 0) | (end != 0))
-    dropped = int(kind.size - keep.sum())
+    start = column("start", np.int64).astype(np.int64, copy=False)
+    end = column("end", np.int64).astype(np.int64, copy=False)
+    # NULL is the smallest integer, so that an end that is NULL lies before any start. Times before
+    # the recording's zero are negative; only then is an end of 0 a time.
+    keep = (start != NULL) & (start != 0) & (end >= start)
     order = np.argsort(start, kind="stable")
-    if dropped:
-        order = order[keep[order]]
-
-    def arranged(key: str, dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
-        return column(key, dtype)[order]
-
-    table = OpTable(
-        start[order].astype(np.int64, copy=False),
-        end[order].astype(np.int64, copy=False),
-        kind[order].astype(np.int8, copy=False),
-        arranged("process", np.int32).astype(np.int32, copy=False),
-        arranged("device", np.int32).astype(np.int32, copy=False),
-        arranged("stream", np.int32).astype(np.int32, copy=False),
-        arranged("correlation", np.int64),  # type: ignore[arg-type]
-        arranged("name", np.int32).astype(np.int32, copy=False),
-        arranged("node", np.bool_).astype(np.bool_, copy=False),
-        constant(-1, order.size),
-    )
-    return RawOps(table, name_ids, _copy_table(kind, order, copies, mem_kinds), dropped)
+    unknown = np.empty(0, np.int64)
+    if not keep.all():
+        order, unknown = order[keep[order]], np.flatnonzero(~keep)
+    copy_table = _copy_table(kind, order, copies, mem_kinds)
+    parts["start"], parts["end"], parts["kind"] = [start], [end], [kind]
+    timed: dict[str, Any] = {"api_row": constant(-1, order.size)}
+    untimed: dict[str, Any] = {"api_row": constant(-1, unknown.size)}
+    for key, (field, dtype) in _COLUMNS.items():
+        values = column(key, dtype or np.int64)
+        for rows, table in ((order, timed), (unknown, untimed)):
+            picked = values[rows]
+            table[field] = picked if dtype is None else picked.astype(dtype, copy=False)
+    return RawOps(OpTable(**timed), OpTable(**untimed), name_ids, copy_table)
 
 
 def _copy_table(

@@ -16,11 +16,11 @@ _DOMAIN_CREATE = 75
 
 def read_ranges(
     file: TraceFile, schema: Schema, texts: Names, processes: Registry, threads: Registry
-) -> tuple[RangeTable, int]:
-    """NVTX push/pop and start/end ranges sorted by thread, then start; and how many never end."""
+) -> tuple[RangeTable, list[str]]:
+    """NVTX push/pop and start/end ranges sorted by thread, then start; and what was left out."""
     empty, small = np.empty(0, np.int64), np.empty(0, np.int32)
     if NVTX not in schema.rows:
-        return RangeTable(empty, empty, small, small, small, (), small, ("",), empty), 0
+        return RangeTable(empty, empty, small, small, small, (), small, ("",), empty), []
     text_id = schema.pick(NVTX, "textId")
     inline = schema.pick(NVTX, "text")
     payloads = [
@@ -34,15 +34,17 @@ def read_ranges(
     table = scan_table(file, schema, NVTX, columns, where=f"eventType IN ({events})")
     start, end = table.take(0), table.take(1)
     if start.size == 0:
-        return RangeTable(empty, empty, small, small, small, (), small, ("",), empty), 0
+        return RangeTable(empty, empty, small, small, small, (), small, ("",), empty), []
     thread = threads.codes(table.take(2), table.values[2])
     event, domain_id = table.take(3), table.take(4)
     domain_id = np.where(domain_id == NULL, 0, domain_id)
     text, distinct = _range_texts(table, texts)
-    process_of = np.array([processes.index(t & PROCESS_MASK) for t in threads.values], np.int32)
-    process = process_of[thread]
+    process_of = [processes.index(t & PROCESS_MASK) for t in threads.values]
+    process = np.array([*process_of, -1], np.int32)[thread]  # -1 for rows without a thread
     domain, domains = _domains(event, process, domain_id, text, distinct)
-    is_range = (event != _DOMAIN_CREATE) & (start != NULL) & (thread >= 0)
+    is_range = (event != _DOMAIN_CREATE) & (start != NULL)
+    homeless = int((is_range & (thread < 0)).sum())
+    is_range &= thread >= 0
     unclosed = int((is_range & (end == NULL)).sum())
     keep = np.flatnonzero(is_range & (end != NULL))
     keep = keep[np.lexsort((start[keep], thread[keep]))]
@@ -58,8 +60,18 @@ def read_ranges(
             domains,
             table.take(7)[keep],
         ),
-        unclosed,
+        _left_out(unclosed, homeless),
     )
+
+
+def _left_out(unclosed: int, homeless: int) -> list[str]:
+    """What is said of ranges that are left out."""
+    notes = []
+    if unclosed:
+        notes.append(f"{unclosed} NVTX ranges never end in this trace; left out.")
+    if homeless:
+        notes.append(f"{homeless} NVTX ranges name no thread; left out.")
+    return notes
 
 
 def _range_texts(table: Scanned, texts: Names) -> tuple[SmallColumn, tuple[str, ...]]:
