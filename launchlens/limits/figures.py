@@ -13,7 +13,7 @@ from launchlens.errors import UsageError
 from launchlens.limits.model import BLOCKERS, CONFIDENCES, Limit
 from launchlens.limits.parts import explain_change, explain_value
 from launchlens.records.comparison import Cell, Comparison, Row, Side
-from launchlens.records.figures import Analysis, Finding, Group
+from launchlens.records.figures import Analysis, Finding, Group, Stat
 from launchlens.records.limits import Number
 from launchlens.records.metric import Bound
 from launchlens.records.variant import VariantFacts
@@ -75,7 +75,7 @@ def _of_cell(limit: Limit, where: str, row: Row, cell: Cell) -> Figure:
     if cell.value is not None and base.value is None and limit.measure != "value":
         because = f": {base.note}" if base.note else ""
         reason = f"the baseline's {limit.metric} is unknown{because}"
-    elif cell.verdict == "inconclusive":
+    elif cell.verdict == "inconclusive" and not (cell.bound or base.bound):
         reason = reason or "the confidence interval crosses the smallest difference that matters"
     before = None if len(row.cells) == 1 else base.value
     change, relative = cell.change, cell.relative
@@ -135,15 +135,22 @@ def _of_group(
     place = f"{group.phase}, process {group.pid}, device {group.device}"
     stat = group.metrics[limit.metric]
     if limit.pattern is None:
-        return Figure(place, stat.median, bound=stat.bound, reason=group.unknown_reason)
+        known = stat.median is not None and stat.bound and not _tells_of(limit, stat)
+        reason = None if known else group.unknown_reason
+        return Figure(place, stat.median, bound=stat.bound, reason=reason)
     earlier = _same_group(baseline, analysis, group)
-    reason = group.unknown_reason if stat.median is None or stat.bound else None
+    reason = group.unknown_reason if stat.median is None or _tells_of(limit, stat) else None
     before, failing = None, explain_value(limit.metric, group)
     if earlier:
         before = earlier.metrics[limit.metric].median
         failing = explain_change(limit.metric, earlier, group)
     where = f"{label}, {place}"
     return Figure(where, stat.median, before, bound=stat.bound, reason=reason, failing=failing)
+
+
+def _tells_of(limit: Limit, stat: Stat) -> bool:
+    """Whether a group's reason for unknown figures is that of this bound; not of counts."""
+    return stat.bound is not None and limit.unit != "count"
 
 
 def _of_facts(limit: Limit, label: str, facts: VariantFacts | None) -> Iterator[Figure]:

@@ -15,6 +15,7 @@ from launchlens.metrics.statistics import grouped_medians
 from launchlens.metrics.step_ops import count_kind
 from launchlens.records.columns import BoolColumn, IdColumn, IntColumn, OpKind, SmallColumn, Trace
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
+from launchlens.records.metric import Bound
 
 GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
 """Classes of gap length: below 2, 2-5, 5-10, 10-50, 50-500 µs, longer."""
@@ -22,8 +23,13 @@ GAP_EDGES_NS = (2_000, 5_000, 10_000, 50_000, 500_000)
 OP_NAMES = {OpKind.MEMCPY: "[memcpy]", OpKind.MEMSET: "[memset]", OpKind.GRAPH: "[CUDA graph]"}
 
 
-def kernel_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tuple[KernelRow, ...]:
-    """Kernels that the rows' steps own, by name, longest total first."""
+def kernel_table(
+    trace: Trace, measured: MeasuredSteps, rows: IntColumn, bound: Bound | None
+) -> tuple[KernelRow, ...]:
+    """Kernels that the rows' steps own, by name, longest total first.
+
+    ``bound`` is "lower" where not all of them are in the trace.
+    """
     slices = measured.owned.ops.take(rows)
 
     def chunks() -> Iterator[tuple[SmallColumn, IntColumn]]:
@@ -35,16 +41,31 @@ def kernel_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tupl
     kernels = int(count_kind(trace, measured.owned, OpKind.KERNEL, timed=True)[rows].sum())
     count, total, median = grouped_medians(chunks(), kernels, len(trace.strings))
     whole = int(total.sum()) or 1  # kernels of no duration have no share
+    untimed = measured.owned.untimed_order[measured.owned.untimed.take(rows).expand()[0]]
+    untimed = untimed[trace.untimed.kind[untimed] == OpKind.KERNEL]
+    more = np.bincount(trace.untimed.name[untimed], minlength=count.size)
+    known = bound is None and untimed.size == 0
     return tuple(
         KernelRow(
-            trace.strings[i], int(count[i]), int(total[i]), int(median[i]), float(total[i] / whole)
+            trace.strings[i],
+            int(count[i] + more[i]),
+            int(total[i]),
+            int(median[i]) if count[i] else None,
+            float(total[i] / whole) if known else None,
+            bound,
+            "lower" if more[i] else bound,
         )
-        for i in _ranked(count, total)
+        for i in _ranked(count + more, total)
     )
 
 
-def api_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tuple[ApiRow, ...]:
-    """CUDA API calls that the rows' steps own, by base name, longest total first."""
+def api_table(
+    trace: Trace, measured: MeasuredSteps, rows: IntColumn, bound: Bound | None
+) -> tuple[ApiRow, ...]:
+    """CUDA API calls that the rows' steps own, by base name, longest total first.
+
+    ``bound`` is "lower" where not all of them are in the trace, or not by their names.
+    """
     slices, api = measured.owned.calls.take(rows), trace.api
     bases = list(dict.fromkeys(base_name(n) for n in api.names))
     place = {base: code for code, base in enumerate(bases)}
@@ -57,7 +78,7 @@ def api_table(trace: Trace, measured: MeasuredSteps, rows: IntColumn) -> tuple[A
     calls = int(slices.count.sum())
     count, total, median = grouped_medians(chunks(), calls, max(len(bases), 1))
     return tuple(
-        ApiRow(bases[i], int(count[i]), int(total[i]), int(median[i]))
+        ApiRow(bases[i], int(count[i]), int(total[i]), int(median[i]), bound)
         for i in _ranked(count, total)
     )
 

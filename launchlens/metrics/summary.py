@@ -140,6 +140,7 @@ def _group(
     gaps = measured.device_time.gaps
     in_group = np.isin(measured.windowed, rows)[gaps.row]
     tracing = _tracing({s.graph_tracing for s in steps})
+    metrics = _metrics(steps)
     countable = all(s.kernels is not None for s in steps)
     attributed = all(s.gaps_ns is not None for s in steps)
     return Group(
@@ -149,15 +150,15 @@ def _group(
         engine=first.engine,
         steps=len(steps),
         dropped=dropped,
-        metrics=_metrics(steps),
+        metrics=metrics,
         graph_tracing=tracing,
         bound=_bound(steps),
         tokens=_same({s.tokens for s in steps}),
         unknown_reason=_unknown_reason(steps),
         gap_histogram=gap_histogram(gaps, in_group) if attributed else (),
         gap_followers=gap_followers(trace, measured, rows, in_group, ends) if attributed else (),
-        kernels=kernel_table(trace, measured, rows) if countable else (),
-        api_calls=api_table(trace, measured, rows),
+        kernels=kernel_table(trace, measured, rows, metrics["kernels"].bound) if countable else (),
+        api_calls=api_table(trace, measured, rows, metrics["sync_calls"].bound),
     )
 
 

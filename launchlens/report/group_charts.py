@@ -49,7 +49,13 @@ def kernel_times(group: Group, index: int) -> Chart | None:
         f"kernels-{index}",
         "Kernels by total time",
         tuple(row.name for row in rows),
-        (Series("total time", tuple(Value(r.total_ns, "ns") for r in rows), ("side", "1")),),
+        (
+            Series(
+                "total time",
+                tuple(Value(r.total_ns, "ns", r.total_bound) for r in rows),
+                ("side", "1"),
+            ),
+        ),
         "ns",
         caption=f"Over {group.steps} steps together.",
     )

@@ -37,7 +37,13 @@ def follower_table(followers: Sequence[FollowerRow], title: str = "") -> Table:
 def kernel_table(kernels: Sequence[KernelRow]) -> Table:
     """Kernels by total time."""
     rows = [
-        (k.name, _count(k.count), _ns(k.total_ns), Value(k.share, "fraction"), _ns(k.median_ns))
+        (
+            k.name,
+            Value(k.count, "count", k.count_bound),
+            Value(k.total_ns, "ns", k.total_bound),
+            Value(k.share, "fraction"),
+            Value(k.median_ns, "ns"),
+        )
         for k in kernels
     ]
     return _named("", ("kernels, all steps", "count", "total", "share", "median"), rows)
@@ -45,7 +51,15 @@ def kernel_table(kernels: Sequence[KernelRow]) -> Table:
 
 def call_table(calls: Sequence[ApiRow]) -> Table:
     """Host API calls by the time inside them."""
-    rows = [(a.name, _count(a.count), _ns(a.total_ns), _ns(a.median_ns)) for a in calls]
+    rows = [
+        (
+            a.name,
+            Value(a.count, "count", a.bound),
+            Value(a.total_ns, "ns", a.bound),
+            _ns(a.median_ns),
+        )
+        for a in calls
+    ]
     return _named("", ("host API calls, all steps", "count", "total", "median"), rows)
 
 

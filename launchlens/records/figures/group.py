@@ -56,10 +56,14 @@ class KernelRow:
     """Runs in all steps of the group."""
     total_ns: int
     """Time of these runs, a sum."""
-    median_ns: int
-    """Median time of a run."""
-    share: float
-    """Part of all kernel time."""
+    median_ns: int | None
+    """Median time of a run; null if the time of none is known."""
+    share: float | None
+    """Part of all kernel time; null if that is not known."""
+    count_bound: Bound | None = None
+    """`lower` where there may have been more runs."""
+    total_bound: Bound | None = None
+    """`lower` where the time of some runs is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ class ApiRow:
     """Time inside these calls."""
     median_ns: int
     """Median time inside one call."""
+    bound: Bound | None = None
+    """`lower` where there may have been more calls of this name."""
 
 
 @dataclass(frozen=True, slots=True)
