@@ -74,7 +74,9 @@ def test_every_figure_of_a_step_is_a_column(tmp_path):
     (row, _) = db.execute("SELECT * FROM steps ORDER BY row").fetchall()
     expected = handmade.analysis().steps[0]
     for field in fields(Step):
-        if field.name != "gaps_ns":
+        if field.name == "bounds":
+            assert json.loads(row["bounds"]) == expected.bounds
+        elif field.name != "gaps_ns":
             assert row[field.name] == getattr(expected, field.name), field.name
     gaps = {f"gap_{f.name}_ns": getattr(expected.gaps_ns, f.name) for f in fields(expected.gaps_ns)}
     assert {name: row[name] for name in gaps} == gaps
