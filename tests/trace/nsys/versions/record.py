@@ -35,10 +35,9 @@ def main() -> None:
     ]
     for report in reports:
         if report.suffix == ".qdstrm":
-            made = report.with_suffix(".nsys-rep")
-            subprocess.run([asked.importer, "-i", report, "-o", made], check=True)
-            report = made
-        export(asked.nsys, report, asked.out)
+            whole = report.with_suffix(".nsys-rep")
+            subprocess.run([asked.importer, "-i", report, "-o", whole], check=True)
+        export(asked.nsys, report.with_suffix(".nsys-rep"), asked.out)
 
 
 def recorded(nsys: Path, out: Path, mode: str) -> Path:
