@@ -51,7 +51,7 @@ def from_json(text: str, *, named: str) -> Any:
 
     try:
         said = json.loads(text).get("schema", "none")
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise LaunchlensError(f"{named} is not a launchlens report: {error}.") from error
     known = {_layout(kind): kind for kind in KINDS}
     if not isinstance(said, str) or said not in known:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import StoreError, reason_of
 from launchlens.store.schema import add_columns, migrations, missing_columns
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DATABASE = "runs.db"
 LOCK_WAIT_S = 30.0
+_ELSEWHERE = "Name another folder with --runs or LAUNCHLENS_RUNS."
 
 
 @contextlib.contextmanager
@@ -33,11 +34,19 @@ def open_database(root: Path) -> Iterator[Database]:
     path = root / DATABASE
     try:
         root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"No run folder can be made in {root}: {reason_of(error)}.", hint=_ELSEWHERE
+        ) from error
+    try:
+        if path.is_symlink():
+            raise StoreError(f"The run database {path} is a link.", hint="Name its own folder.")
         connection = sqlite3.connect(path, timeout=LOCK_WAIT_S)
+        connection.text_factory = _decode
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
             f"The run database {path} cannot be opened: {reason_of(error)}.",
-            hint="Name another folder with --runs or LAUNCHLENS_RUNS.",
+            hint=_ELSEWHERE,
         ) from error
     with contextlib.closing(connection):
         try:
@@ -65,6 +74,18 @@ def writing(db: Database) -> Iterator[None]:
         db.rollback()
         raise
     db.commit()
+
+
+def read_rows(db: Database, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    """Rows of a query by column; what is no text or number (a stranger's blob) becomes text."""
+    return [
+        {k: _decode(v) if isinstance(v, bytes) else v for k, v in row.items()}
+        for row in db.query(sql, values)
+    ]
+
+
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def _migrate(db: Database, path: Path) -> None:

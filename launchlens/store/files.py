@@ -4,58 +4,59 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-from datetime import UTC, datetime
+import secrets
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from launchlens.errors import StoreError, reason_of
 from launchlens.serialize import adapter, read
-from launchlens.store.paths import new_run_id
+from launchlens.store.paths import hold_lock
 
 RUN_FILE = "run.json"
 RUN_SCHEMA = "launchlens.run/1"
+STAGING = ".new-"  # beginning of the name of a folder that is not a run yet
 TRACES, RESULTS, LOGS = "traces", "results", "logs"
 
 
-def make_folder(root: Path, model: str, started: datetime) -> Path:
-    """Makes an empty run folder, named after the time and the model.
+@contextlib.contextmanager
+def staged_folder(root: Path) -> Iterator[tuple[Path, int]]:
+    """A new run's folder under a hidden name, with its lock; it goes unless it is renamed.
 
     Raises:
         StoreError: it cannot be made.
     """
+    folder = root / f"{STAGING}{secrets.token_hex(8)}"
     try:
-        if not root.exists():
-            root.mkdir(parents=True, exist_ok=True)
-            # Otherwise the runs themselves would make the next run's working folder "changed".
-            (root / ".gitignore").write_text("*\n", "utf-8")
-        for _ in range(20):
-            folder = root / new_run_id(model, started.astimezone(UTC))
-            with contextlib.suppress(FileExistsError):
-                folder.mkdir()
-                for name in (TRACES, RESULTS, LOGS):
-                    (folder / name).mkdir()
-                return folder
+        folder.mkdir()
+        lock = hold_lock(folder)
+        for name in (TRACES, RESULTS, LOGS):
+            (folder / name).mkdir()
+        yield folder, lock
     except OSError as error:
         raise StoreError(
             f"No run folder can be made in {root}: {reason_of(error)}.",
             hint="Name another folder with --runs or LAUNCHLENS_RUNS.",
         ) from error
-    raise StoreError(f"No free name for a run was found in {root}.", hint="Try again.")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Writes a JSON document (or JSON as text), all of it or nothing.
+    """Writes a JSON document (or JSON as text), all of it or nothing; never through a link.
 
     Raises:
         StoreError: the file cannot be written.
     """
     text = document if isinstance(document, str) else json.dumps(document, indent=1)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        with temporary.open("x", encoding="utf-8") as file:  # "x" follows no link
+            file.write(text + "\n")
         temporary.replace(path)
     except OSError as error:
+        temporary.unlink(missing_ok=True)
         raise StoreError(f"{path} cannot be written: {reason_of(error)}.") from error
 
 

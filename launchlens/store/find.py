@@ -5,21 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from launchlens.errors import StoreError, reason_of
 from launchlens.records.stored import RunRow, StoredRun, StoredVariant
-from launchlens.store.database import DATABASE, open_database, writing
-from launchlens.store.files import RUN_FILE, write_json
+from launchlens.serialize import adapter
+from launchlens.store.database import DATABASE, open_database, read_rows, writing
+from launchlens.store.files import RUN_FILE
 from launchlens.store.load import load_run
 from launchlens.store.paths import is_abandoned, is_run_id, run_folder
+from launchlens.store.register import KILLED, reconcile, run_folders
 
 LATEST = "latest"
 
 _LIST = """
-SELECT r.id, r.created, r.status, r.reason, r.model, r.gpu, r.git_commit, r.git_dirty, r.folder,
+SELECT r.id, r.created, r.status, r.reason, r.model, r.gpu, r.git_commit, r.git_dirty,
        (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
         ORDER BY rowid)) AS variants,
        (SELECT json_group_array(name) FROM (SELECT name FROM variants WHERE run_id = r.id
@@ -32,24 +35,19 @@ ORDER BY r.created DESC, r.rowid DESC"""
 
 
 def list_runs(root: Path) -> tuple[RunRow, ...]:
-    """All runs of a root, newest first; those whose process was killed are marked incomplete.
+    """All runs of a root, newest first; what killed processes left of theirs is put in order.
 
     A root that does not exist has no runs, and is not made.
 
     Raises:
         StoreError: the run database cannot be read.
     """
-    if not (root / DATABASE).exists():
+    if not (root / DATABASE).exists() and not any(run_folders(root)):
         return ()
     with open_database(root) as db:
-        running = [
-            row["folder"] for row in db.query("SELECT folder FROM runs WHERE status='running'")
-        ]
-        for name in running:
-            if is_abandoned(root / name):
-                _mark_incomplete(root, root / name)
-        found = list(db.query(_LIST))
-    return tuple(_run_row(root, row) for row in found)
+        with contextlib.suppress(sqlite3.OperationalError):  # a read-only place, or a full disk
+            reconcile(db, root)
+        return tuple(_run_row(root, row) for row in read_rows(db, _LIST))
 
 
 def resolve_run(root: Path, reference: str) -> StoredRun:
@@ -148,28 +146,24 @@ def _other_root(root: Path, name: str) -> tuple[Path, str]:
 
 
 def _run_row(root: Path, row: dict[str, Any]) -> RunRow:
-    """A row of `_LIST`: its columns are the fields of `RunRow`, but for the folder."""
-    dirty = row["git_dirty"]
-    row["git_dirty"] = None if dirty is None else bool(dirty)
+    """A row of `_LIST`: its columns are the fields of `RunRow`, but for the folder.
+
+    The folder is the one with the run's name: a stranger's row may name any other.
+    """
     for key in ("variants", "failed"):
         row[key] = tuple(json.loads(row[key]))
-    missing = not (root / row.pop("folder") / RUN_FILE).is_file()
-    return RunRow(**row, missing=missing)
-
-
-def _mark_incomplete(root: Path, folder: Path) -> None:
-    """Writes into a killed run's folder and row that it is incomplete."""
-    reason = "its process ended without finishing it"
-    with contextlib.suppress(OSError, ValueError):  # no folder or half of one: the row tells
-        document = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-        if document["status"] != "running":  # it finished while the list was being made
-            return
-        write_json(folder / RUN_FILE, document | {"status": "incomplete", "reason": reason})
-    with open_database(root) as db, writing(db):
-        db.execute(
-            "UPDATE runs SET status = 'incomplete', reason = ? WHERE id = ? AND status = 'running'",
-            [reason, folder.name],
-        )
+    try:
+        there = (run_folder(root, row["id"]) / RUN_FILE).is_file()
+    except StoreError:
+        there = False
+    if row["status"] == "running" and there and is_abandoned(root / row["id"]):
+        row |= {"status": "incomplete", "reason": KILLED}
+    try:
+        checked: RunRow = adapter(RunRow).validate_python(row | {"missing": not there})
+    except ValueError as error:
+        said = f"The run database {root / DATABASE} has a damaged row ({row['id']!r:.60})."
+        raise StoreError(said, hint="Move the database away; run folders stay usable.") from error
+    return checked
 
 
 def _some(names: Iterable[str], most: int = 5) -> str:

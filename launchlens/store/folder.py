@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from launchlens.errors import LaunchlensError, StoreError
 from launchlens.records.figures import Analysis, Finding, Group
@@ -21,11 +21,15 @@ from launchlens.store.files import (
     RUN_FILE,
     RUN_SCHEMA,
     TRACES,
-    make_folder,
+    staged_folder,
     write_json,
     write_record,
 )
-from launchlens.store.paths import file_stem, hold_lock
+from launchlens.store.paths import file_stem, new_run_id
+from launchlens.store.register import put_side_figures, put_trace, put_variant
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def create_run(
@@ -51,27 +55,35 @@ def create_run(
     Raises:
         StoreError: the folder or the database cannot be written.
     """
-    started = now or datetime.now(UTC)
-    folder = make_folder(root, model, started)
-    run = RunFolder(
-        root,
-        folder,
-        {
-            "schema": RUN_SCHEMA,
-            "id": folder.name,
-            "created": started.astimezone(UTC).isoformat(timespec="seconds"),
-            "finished": None,
-            "status": "running",
-            "reason": None,
-            "model": model,
-            "arguments": dict(arguments),
-            "environment": {},
-            "commands": {},
-            "variants": {},
-        },
-    )
-    run.describe(environment or {})
-    return run
+    started = (now or datetime.now(UTC)).astimezone(UTC)
+    document = {
+        "schema": RUN_SCHEMA,
+        "id": "",
+        "created": started.isoformat(timespec="seconds"),
+        "finished": None,
+        "status": "running",
+        "reason": None,
+        "model": model,
+        "arguments": dict(arguments),
+        "environment": _known(environment or {}),
+        "commands": {},
+        "variants": {},
+    }
+    is_new = not root.exists()
+    with open_database(root) as db, staged_folder(root) as (staging, lock):
+        if is_new:  # otherwise the runs themselves would make the next run's folder "changed"
+            (root / ".gitignore").write_text("*\n", "utf-8")
+        for _ in range(20):
+            name = new_run_id(model, started)
+            if (root / name).exists() or db.table("runs").count_where("id = ?", [name]):
+                continue
+            write_json(staging / RUN_FILE, document | {"id": name})
+            # A kill leaves neither, or for a moment too short to see a row without its folder.
+            with writing(db):
+                db.table("runs").insert(rows.run_row(document | {"id": name}, name))
+            staging.rename(root / name)
+            return RunFolder(root, root / name, document | {"id": name}, lock)
+    raise StoreError(f"No free name for a run was found in {root}.", hint="Try again.")
 
 
 class RunFolder:
@@ -81,12 +93,12 @@ class RunFolder:
     It has folders for traces, for results (of the harness, figures) and for programs' logs.
     """
 
-    def __init__(self, root: Path, folder: Path, document: dict[str, Any]) -> None:
+    def __init__(self, root: Path, folder: Path, document: dict[str, Any], lock: int) -> None:
         self.root = root
         self.folder = folder
         self.traces, self.results, self.logs = (folder / name for name in (TRACES, RESULTS, LOGS))
         self._document = document
-        self._lock: int | None = hold_lock(folder)
+        self._lock: int | None = lock
 
     @property
     def id(self) -> str:
@@ -95,10 +107,7 @@ class RunFolder:
 
     def describe(self, environment: Mapping[str, Any]) -> None:
         """Adds what became known of the environment (columns named in `rows.ENVIRONMENT`)."""
-        unknown = sorted(set(environment) - set(rows.ENVIRONMENT))
-        if unknown:
-            raise StoreError(f"The run database has no column for {', '.join(unknown)}.")
-        self._document["environment"].update(environment)
+        self._document["environment"].update(_known(environment))
         self._save()
 
     def record_command(self, name: str, command: Sequence[str | Path]) -> None:
@@ -115,21 +124,7 @@ class RunFolder:
         write_record(self.folder / file, facts)
         entry = self._document["variants"].setdefault(name, {"traces": {}})
         entry |= {"status": status, "facts": file}
-        key = rows.variant_id(self.id, name)
-        with open_database(self.root) as db, writing(db):
-            row = rows.variant_row(self.id, name, status, facts)
-            # An upsert, not a replacement: that would cascade to the variant's steps.
-            db.table("variants").upsert(row, pk="id")
-            for table, lines in (
-                ("requests", rows.request_rows(key, facts)),
-                ("equivalence", rows.equivalence_rows(key, facts)),
-            ):
-                db.table(table).delete_where("variant_id = ?", [key])
-                db.table(table).insert_all(lines)
-            where = "variant_id = ? AND trace_kind = ?"
-            db.table("figures").delete_where(where, [key, rows.UNTRACED])
-            db.table("figures").insert_all(rows.untraced_rows(key, facts))
-        self._save()
+        self._save(lambda db: put_variant(db, self.id, name, status, facts))
 
     def save_steps(self, variant: str, kind: str, trace: Path, analysis: Analysis) -> None:
         """Saves a trace's figures, all steps and medians; saving them again replaces them.
@@ -148,17 +143,7 @@ class RunFolder:
         write_record(self.folder / figures, analysis)
         traces = self._document["variants"][variant]["traces"]
         traces[kind] = {"file": file, "analysis": figures}
-        key = rows.variant_id(self.id, variant)
-        with open_database(self.root) as db, writing(db):
-            for table in ("traces", "steps", "figures"):
-                db.table(table).delete_where("variant_id = ? AND trace_kind = ?", [key, kind])
-            db.table("traces").insert(rows.trace_row(key, kind, file, analysis.trace))
-            db.table("steps").insert_all(
-                rows.step_row(self.id, variant, kind, row, step)
-                for row, step in enumerate(analysis.steps)
-            )
-            db.table("figures").insert_all(rows.figure_rows(key, kind, analysis.summary))
-        self._save()
+        self._save(lambda db: put_trace(db, self.id, variant, kind, file, analysis))
 
     def save_side_figures(self, variant: str, groups: Sequence[Group]) -> None:
         """Saves figures that rest on a trace and on untraced times; again replaces them.
@@ -166,15 +151,7 @@ class RunFolder:
         ``groups`` are those of the trace, with these figures alone (`comparison.side_figures`).
         """
         self._require(variant)
-        key = rows.variant_id(self.id, variant)
-        with open_database(self.root) as db, writing(db):
-            figures = db.table("figures")
-            figures.delete_where("variant_id = ? AND trace_kind = ?", [key, rows.BOTH])
-            figures.insert_all(
-                row
-                for row in rows.figure_rows(key, rows.BOTH, groups)
-                if row["metric"] != rows.UNTRACED_METRIC
-            )
+        self._save(lambda db: put_side_figures(db, self.id, variant, groups))
 
     def save_findings(self, variant: str, findings: Sequence[Finding]) -> None:
         """Keeps what stands in the way of a variant's capture; saving it again replaces that.
@@ -194,11 +171,14 @@ class RunFolder:
 
     def finish(self, status: RunStatus = "complete", reason: str | None = None) -> None:
         """Ends the run: complete, failed (it could not do its work) or incomplete (interrupted)."""
-        self._document |= {"status": status, "reason": reason, "finished": _now()}
-        self._save()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        finished = datetime.now(UTC).isoformat(timespec="seconds")
+        self._document |= {"status": status, "reason": reason, "finished": finished}
+        try:
+            self._save()
+        finally:  # on a full disk the run counts as killed once there is space again
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
 
     def __enter__(self) -> Self:
         return self
@@ -220,12 +200,16 @@ class RunFolder:
         else:
             self.finish("incomplete", "interrupted")
 
-    def _save(self) -> None:
-        write_json(self.folder / RUN_FILE, self._document)
+    def _save(self, put: Callable[[Database], None] = lambda _db: None) -> None:
+        """Writes rows and run.json; a kill between the two is mended by `register.reconcile`."""
         with open_database(self.root) as db, writing(db):
-            row = rows.run_row(self._document, self.folder.name)
-            db.table("runs").upsert(row, pk="id")
+            db.table("runs").upsert(rows.run_row(self._document, self.id), pk="id")
+            put(db)
+            write_json(self.folder / RUN_FILE, self._document)
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def _known(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """The environment, if all of it has columns."""
+    if unknown := sorted(set(environment) - set(rows.ENVIRONMENT)):
+        raise StoreError(f"The run database has no column for {', '.join(unknown)}.")
+    return dict(environment)

@@ -11,6 +11,7 @@ from launchlens.errors import StoreError, reason_of
 from launchlens.records.figures import Finding
 from launchlens.records.stored import StoredRun, StoredTrace, StoredVariant
 from launchlens.records.variant import VariantFacts
+from launchlens.serialize import adapter
 from launchlens.store.files import RUN_FILE, RUN_SCHEMA, inside, read_record
 from launchlens.store.paths import is_abandoned
 
@@ -33,7 +34,7 @@ def load_run(folder: Path) -> StoredRun:
     except OSError as error:
         said = f"{folder} is no run folder: {RUN_FILE}: {reason_of(error)}."
         raise StoreError(said) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path} is damaged: {error!r}.") from error
 
 
@@ -47,7 +48,8 @@ def _stored_run(folder: Path, document: dict[str, Any]) -> StoredRun:
         name: _stored_variant(folder, facts["id"], name, entry)
         for name, entry in facts["variants"].items()
     }
-    return StoredRun(folder=folder, **facts)
+    run: StoredRun = adapter(StoredRun).validate_python({**facts, "folder": folder})
+    return run
 
 
 def _stored_variant(folder: Path, run_id: str, name: str, entry: dict[str, Any]) -> StoredVariant:

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from launchlens.errors import StoreError
@@ -17,6 +17,7 @@ RUNS_VARIABLE = "LAUNCHLENS_RUNS"
 DEFAULT_ROOT = "launchlens-runs"
 LOCK_FILE = ".lock"
 
+_LOCK_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without characters that are read as another
 _RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z0-9-]+-[a-z0-9]{3}")
 
@@ -32,6 +33,14 @@ def new_run_id(model: str, now: datetime) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", last.lower()).strip("-")[:40].rstrip("-") or "model"
     suffix = "".join(secrets.choice(_ALPHABET) for _ in range(3))
     return f"{now:%Y%m%d-%H%M%S}-{slug}-{suffix}"
+
+
+def time_of(run_id: str) -> str:
+    """When a run of this name began, ISO 8601 in UTC."""
+    with contextlib.suppress(ValueError):
+        began = datetime.strptime(run_id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        return began.isoformat(timespec="seconds")
+    return ""
 
 
 def is_run_id(text: str) -> bool:
@@ -65,7 +74,7 @@ def hold_lock(folder: Path) -> int:
         The open file descriptor, not inherited by child processes. Where the file system knows
         no locks nothing is held, and a killed run stays "running".
     """
-    descriptor = os.open(folder / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(folder / LOCK_FILE, os.O_CREAT | _LOCK_FLAGS, 0o644)
     with contextlib.suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return descriptor
@@ -74,7 +83,7 @@ def hold_lock(folder: Path) -> int:
 def is_abandoned(folder: Path) -> bool:
     """Whether no process holds the run's lock any more. False when that cannot be told."""
     try:
-        descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(folder / LOCK_FILE, _LOCK_FLAGS)
     except FileNotFoundError:
         return True
     except OSError:

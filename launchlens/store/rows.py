@@ -35,10 +35,21 @@ def run_row(document: Mapping[str, Any], folder: str) -> Row:
     environment = document["environment"]
     return {
         **{name: document[name] for name in _RUN_FACTS},
-        **{name: environment.get(name) for name in ENVIRONMENT},
+        **{name: _plain(environment.get(name)) for name in ENVIRONMENT},
         "arguments": json.dumps(document["arguments"], sort_keys=True),
         "folder": folder,
     }
+
+
+def bare_row(run_id: str, created: str, reason: str) -> Row:
+    """Row of ``runs`` for a folder that does not tell what it is of."""
+    facts = {"id": run_id, "created": created, "status": "incomplete", "reason": reason}
+    return facts | {"arguments": "{}", "folder": run_id}
+
+
+def _plain(value: Any) -> Any:
+    """A value that a column can hold."""
+    return value if isinstance(value, (str, int, float, type(None))) else json.dumps(value)
 
 
 def variant_row(run_id: str, name: str, status: str, facts: VariantFacts) -> Row:

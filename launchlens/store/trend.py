@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from launchlens.catalogue import unit_of
 from launchlens.errors import StoreError, UsageError
 from launchlens.records.trend import TrendPoint, TrendSeries
 from launchlens.store.columns import request_metrics, variant_metrics
-from launchlens.store.database import DATABASE, open_database
+from launchlens.store.database import DATABASE, open_database, read_rows
 from launchlens.store.rows import UNTRACED
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def trend(
     if not (root / DATABASE).exists():
         raise StoreError(f"There are no runs in {root}.")
     with open_database(root) as db:
-        found = list(db.query(*_query(db, metric)))
+        found = read_rows(db, *_query(db, metric))
     wanted = {"model": model, "variant": variant, "phase": phase}
     found = [
         row
@@ -68,29 +69,37 @@ def trend(
     if not found:
         said = ", ".join(f"{k} {want}" for k, want in wanted.items() if want is not None)
         raise StoreError(f"No run in {root} has {metric}" + (f" for {said}." if said else "."))
+    for row in found:  # what a stranger's database may hold instead of numbers is unknown
+        row |= {name: _number(row[name]) for name in ("value", "ci_low", "ci_high", "git_dirty")}
     series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in found:
         series.setdefault(_key(row), []).append(row)
     return tuple(_series(metric, rows) for rows in series.values())
 
 
-def _query(db: Database, metric: str) -> tuple[str, dict[str, str]]:
+def _query(db: Database, metric: str) -> tuple[str, list[str]]:
     # The metric's name goes into the SQL only when it is one of the catalogue.
     if metric in request_metrics():
         columns = _VALUES.format(concurrency="x.concurrency", metric=metric)
-        return _QUERY.format(columns=columns, table="requests", key="variant_id", where="1"), {}
+        return _QUERY.format(columns=columns, table="requests", key="variant_id", where="1"), []
     if metric in variant_metrics():
         columns = _VALUES.format(concurrency="NULL", metric=metric)
-        return _QUERY.format(columns=columns, table="variants", key="id", where="1"), {}
-    known = [row["metric"] for row in db.query("SELECT DISTINCT metric FROM figures ORDER BY 1")]
+        return _QUERY.format(columns=columns, table="variants", key="id", where="1"), []
+    known = [
+        row["metric"] for row in read_rows(db, "SELECT DISTINCT metric FROM figures ORDER BY 1")
+    ]
     if metric not in known:
         everything = [*known, *request_metrics(), *variant_metrics()]
         near = difflib.get_close_matches(metric, everything, n=3)
         hint = f"Near ones: {', '.join(near)}." if near else f"There are: {', '.join(everything)}."
         raise UsageError(f"No stored run has a metric {metric!r}.", hint=hint)
-    where = "x.metric = :metric"
+    where = "x.metric = ?"
     query = _QUERY.format(columns=_MEDIANS, table="figures", key="variant_id", where=where)
-    return query, {"metric": metric}
+    return query, [metric]
+
+
+def _number(value: Any) -> int | float | None:
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
