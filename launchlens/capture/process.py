@@ -2,17 +2,20 @@
 
 nsys detaches itself: its agent becomes a session of its own with init as parent, and so does the
 program it traces (seen with 2022.4.2), so neither a process group nor the tree of parents finds
-them again. Every child therefore carries a random mark in its environment, which all that it
-starts inherits, and psutil searches all processes for that mark. The mark is a random number and
-says nothing about the machine, as traces keep the environment of what they record.
+them again. Every child therefore carries a mark in its environment (`marks`), which all that it
+starts inherits, and psutil searches all processes for that mark. Should
+launchlens itself be killed, a guard (`guard`) does the same.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -21,12 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
+from launchlens.capture.marks import MARK, marked_processes
 from launchlens.errors import CaptureError, reason_of
 
 if TYPE_CHECKING:
-    from psutil import Process
+    pass
 
-MARK = "LAUNCHLENS_CHILD"
+_guards: list[subprocess.Popen[bytes]] = []
+_numbers = itertools.count()
 LEFTOVER_GRACE_S = 5.0  # nsys's agent needs a moment to go once its command has ended
 TERM_GRACE_S = 3.0
 KILL_LIMIT_S = 10.0
@@ -86,7 +91,7 @@ def run_child(
         CaptureError: the command could not be started.
         KeyboardInterrupt: passed on after everything the command started has been killed.
     """
-    mark = os.urandom(16).hex()
+    mark = f"{_session()}-{next(_numbers)}-"
     marked = {**(os.environ if env is None else env), MARK: mark}
     words = [str(word) for word in command]
     # SIGTERM and SIGHUP unwind the stack, so that the child is ended too; nohup stays in force.
@@ -118,12 +123,21 @@ def run_child(
     return code
 
 
-def marked_processes(mark: str) -> list[Process]:
-    """Processes with the mark in their environment; zombies have none and are left out."""
-    import psutil
-
-    found = psutil.process_iter(["environ"])  # None where it ended meanwhile or is another user's
-    return [each for each in found if (each.info["environ"] or {}).get(MARK) == mark]
+@functools.cache
+def _session() -> str:
+    """This process's own beginning of all marks; a guard ends what bears it if we are killed."""
+    session = os.urandom(16).hex()
+    with contextlib.suppress(OSError):  # without it all else works
+        _guards.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "launchlens.capture.guard", session],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        )
+    return session
 
 
 def _await_leftovers(mark: str) -> None:
