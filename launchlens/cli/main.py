@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pkgutil
+import signal
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 import typer
 
 from launchlens.cli import commands
-from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError
+from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError, reason_of
+
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
     name="launchlens",
@@ -53,8 +59,19 @@ for _found in pkgutil.iter_modules(commands.__path__):
         app.command()(getattr(_module, _found.name))
 
 
+def _end(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - a signal handler's shape
+    """Unwinds the stack, so that temporary files go and children end; once only."""
+    for ending in _ENDINGS:
+        signal.signal(ending, signal.SIG_IGN)
+    sys.stderr.write(f"launchlens: ended by {signal.Signals(number).name}\n")
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Entry point of the program."""
+    for ending in _ENDINGS:
+        if signal.getsignal(ending) is signal.SIG_DFL:  # under nohup SIGHUP stays ignored
+            signal.signal(ending, _end)
     try:
         app()
     except LaunchlensError as error:
@@ -67,6 +84,12 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("launchlens: interrupted\n")
         sys.exit(130)
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        where = f"{error.filename} cannot be written" if error.filename else "a file was cut short"
+        sys.stderr.write(f"launchlens: {where}: {reason_of(error)}. Free space and try again.\n")
+        sys.exit(EXIT_CANNOT_ANSWER)
 
 
 if __name__ == "__main__":

@@ -62,5 +62,10 @@ def _finish(plain: Path, out: Path) -> None:
     import lzma
     import shutil
 
-    with plain.open("rb") as source, lzma.open(out, "wb", preset=9) as packed:
-        shutil.copyfileobj(source, packed)
+    part = out.with_name(f".{out.name}.part")
+    try:
+        with plain.open("rb") as source, lzma.open(part, "wb", preset=9) as packed:
+            shutil.copyfileobj(source, packed)
+        part.replace(out)
+    finally:
+        part.unlink(missing_ok=True)
