@@ -7,6 +7,7 @@ docstrings below their fields.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import is_dataclass, replace
@@ -18,6 +19,12 @@ from launchlens.errors import LaunchlensError, UsageError
 from launchlens.records.comparison import Cell, Comparison
 from launchlens.records.figures import Group
 from launchlens.records.variant import VariantFacts
+
+_BEYOND = 2.0**63
+_OBEYED = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|#(?=#\\[)"
+)
+"""Characters that terminals and logs obey: control and bidi marks, "##[" of GitHub's runner."""
 
 KINDS = {
     "analysis": "figures.Analysis",
@@ -36,7 +43,8 @@ KINDS = {
 def to_json(record: Any) -> str:
     """A record as indented JSON; unknown is null, floats keep their full precision."""
     shape: Any = type(record)
-    return str(adapter(shape).dump_json(record, indent=1).decode()) + "\n"
+    text = str(adapter(shape).dump_json(record, indent=1).decode())
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def from_json(text: str, *, named: str) -> Any:
@@ -45,12 +53,14 @@ def from_json(text: str, *, named: str) -> Any:
     Errors call it ``named``.
 
     Raises:
-        LaunchlensError: not JSON, or not a report of a version launchlens knows.
+        LaunchlensError: not JSON, not a report of a version launchlens knows, or with numbers that
+            no figure has.
     """
     from pydantic import ValidationError
 
     try:
-        said = json.loads(text).get("schema", "none")
+        said = json.loads(text, parse_float=_number, parse_int=_number, parse_constant=_number)
+        said = said.get("schema", "none")
     except (ValueError, AttributeError, RecursionError) as error:
         raise LaunchlensError(f"{named} is not a launchlens report: {error}.") from error
     known = {_layout(kind): kind for kind in KINDS}
@@ -65,6 +75,14 @@ def from_json(text: str, *, named: str) -> Any:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise LaunchlensError(f"{named} is damaged at {where}: {first['msg']}.") from error
+
+
+def _number(text: str) -> float:
+    """A number of a report; refuses NaN, infinity, and what no counter of nanoseconds holds."""
+    number = float(text)
+    if not abs(number) < _BEYOND:
+        raise ValueError(f"{text:.40} is no figure")
+    return number
 
 
 def read(shape: Any, text: str | bytes) -> Any:

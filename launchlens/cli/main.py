@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import pkgutil
 import signal
 import sys
@@ -13,10 +12,12 @@ from typing import NoReturn
 import typer
 
 from launchlens.cli import commands
+from launchlens.cli.streams import drop_output, keep_places, say
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError, reason_of
 
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_STREAM = (*_NO_SPACE, errno.EIO, errno.EBADF)
 
 app = typer.Typer(
     name="launchlens",
@@ -63,32 +64,34 @@ def _end(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - a signal han
     """Unwinds the stack, so that temporary files go and children end; once only."""
     for ending in _ENDINGS:
         signal.signal(ending, signal.SIG_IGN)
-    sys.stderr.write(f"launchlens: ended by {signal.Signals(number).name}\n")
+    say(f"launchlens: ended by {signal.Signals(number).name}")
     raise SystemExit(128 + number)
 
 
 def main() -> None:
     """Entry point of the program."""
+    keep_places()
     for ending in _ENDINGS:
         if signal.getsignal(ending) is signal.SIG_DFL:  # under nohup SIGHUP stays ignored
             signal.signal(ending, _end)
     try:
         app()
     except LaunchlensError as error:
-        sys.stderr.write(f"launchlens: {error}\n")
+        say(f"launchlens: {error}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # The reader (head, less) has gone: not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         sys.exit(EXIT_CANNOT_ANSWER)
     except KeyboardInterrupt:
-        sys.stderr.write("launchlens: interrupted\n")
+        say("launchlens: interrupted")
         sys.exit(130)
     except OSError as error:
-        if error.errno not in _NO_SPACE:
+        if error.errno not in (_NO_SPACE if error.filename else _NO_STREAM):
             raise
-        where = f"{error.filename} cannot be written" if error.filename else "a file was cut short"
-        sys.stderr.write(f"launchlens: {where}: {reason_of(error)}. Free space and try again.\n")
+        drop_output()
+        where = error.filename or "the output"
+        say(f"launchlens: {where} cannot be written: {reason_of(error)}. Free space and try again.")
         sys.exit(EXIT_CANNOT_ANSWER)
 
 

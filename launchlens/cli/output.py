@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shlex
 import shutil
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import typer
 
+from launchlens.cli.streams import put, put_bytes, say
 from launchlens.errors import EXIT_THRESHOLD, LaunchlensError
 from launchlens.records.limits import LimitResult
 from launchlens.report.document import Document
@@ -27,7 +27,9 @@ def terminal_width() -> int:
 
 def wants_color(output: Path | None) -> bool:
     """Whether to colour: a terminal, and NO_COLOR not set."""
-    return output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return (
+        output is None and bool(sys.stdout and sys.stdout.isatty()) and "NO_COLOR" not in os.environ
+    )
 
 
 def show(document: Document, name: str, output: Path | None, *, verbose: bool = False) -> None:
@@ -50,10 +52,7 @@ def write(text: str, output: Path | None) -> None:
         LaunchlensError: the file cannot be written.
     """
     if output in (None, _STDOUT):
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="replace")  # terminals that know no arrows
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        put(text)
         return
     assert output is not None
     save(text.encode(), output, option="--output")
@@ -65,7 +64,7 @@ def end_if_broken(results: Sequence[LimitResult]) -> None:
 
     broken = [result for result in results if not result.passed]
     for result in broken:
-        sys.stderr.write(f"{describe_limit(result)}\n")
+        say(describe_limit(result))
     if broken:
         raise typer.Exit(EXIT_THRESHOLD)
 
@@ -104,8 +103,7 @@ def save(data: bytes, path: Path, *, option: str) -> None:
         LaunchlensError: the file cannot be written, or is a trace: reports never replace those.
     """
     if path == _STDOUT:
-        sys.stdout.buffer.write(data)
-        sys.stdout.flush()
+        put_bytes(data)
         return
     try:
         if _is_trace(path):
@@ -118,7 +116,7 @@ def save(data: bytes, path: Path, *, option: str) -> None:
         raise LaunchlensError(
             f"{path} cannot be written: {error.strerror}.", hint=f"Choose another {option}."
         ) from error
-    sys.stderr.write(f"wrote {path}\n")
+    say(f"wrote {path}")
 
 
 def _is_trace(path: Path) -> bool:

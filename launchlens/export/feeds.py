@@ -13,6 +13,7 @@ from launchlens.catalogue import by_name
 from launchlens.records.comparison import Cell, Comparison, Row
 from launchlens.records.figures import Analysis, Gaps, Step
 from launchlens.report.data import comparison_rows, step_rows
+from launchlens.report.words import clean
 
 Record = dict[str, Any]
 
@@ -60,12 +61,13 @@ def render_analysis_parquet(analysis: Analysis) -> bytes:
 
 
 def _benchmark_entry(name: str, row: Row, cell: Cell) -> Record:
-    entry: Record = {"name": _flat(name), "unit": row.unit, "value": cell.value}
+    entry: Record = {"name": _flat(name), "unit": _flat(row.unit), "value": cell.value}
     if cell.ci_low is not None and cell.ci_high is not None:
         entry["range"] = f"{cell.ci_low} to {cell.ci_high}"
-    entry["extra"] = f"{row.title}; {cell.source}; {cell.n} steps"
-    if cell.note:
-        entry["extra"] += f"; {cell.note}"
+    extra = f"{row.title}; {cell.source}; {cell.n} steps"
+    if cell.bound:
+        extra += f"; only {'an' if cell.bound == 'upper' else 'a'} {cell.bound} bound"
+    entry["extra"] = _flat(f"{extra}; {cell.note}" if cell.note else extra)
     return entry
 
 
@@ -114,4 +116,4 @@ def _known_type(hint: Any) -> Any:
 
 def _flat(text: str) -> str:
     """On one line, so that a row of CSV is a line. Quotes and commas are the writer's matter."""
-    return " ".join(text.split())
+    return " ".join(clean(text).split())

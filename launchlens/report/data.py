@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from launchlens.catalogue import GAPS, gap_causes
-from launchlens.records.comparison import Comparison
+from launchlens.records.comparison import Cell, Comparison
 from launchlens.records.figures import Analysis
 
 _CELL = ("value", "ci_low", "ci_high", "n", "change", "relative", "verdict", "source")
@@ -28,17 +28,28 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
                     "side": side.label,
                     "is_baseline": place == 0,
                     **{name: figures[name] for name in _CELL},
-                    "note": cell.note or (f"{cell.bound} bound" if cell.bound else None),
+                    "note": "; ".join(_remarks(cell)) or None,
                     "threshold": row.threshold,
                     "direction": row.direction,
                 }
 
 
+def _remarks(cell: Cell) -> Iterator[str]:
+    if cell.bound:
+        yield f"{cell.bound} bound"
+    if cell.note:
+        yield cell.note
+
+
 def step_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
-    """A row for each step, every figure a column (gaps as ``gaps_ns.host``)."""
+    """A row for each step, every figure a column (gaps as ``gaps_ns.host``).
+
+    ``bounds`` names the figures that are only bounds: "busy_ns lower, idle upper".
+    """
     for step in analysis.steps:
         row = asdict(step)
         gaps = row.pop(GAPS) or {}
-        reason = row.pop("unknown_reason")
+        reason, bounds = row.pop("unknown_reason"), row.pop("bounds")
+        said = ", ".join(f"{name} {bound}" for name, bound in bounds.items()) or None
         row |= {f"{GAPS}.{cause}": gaps.get(cause) for cause in gap_causes()}
-        yield row | {"unknown_reason": reason}
+        yield row | {"unknown_reason": reason, "bounds": said}

@@ -6,7 +6,6 @@ Builders and formats take their words from here, so that a figure reads the same
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from launchlens.records.figures import GapBin, Verdict
@@ -201,18 +200,24 @@ def gap_bin_label(gap: GapBin) -> str:
 
 def plain(text: str, limit: int = _LONGEST_NAME) -> str:
     """Foreign text on one line: no control characters, no newlines, shortened in the middle."""
-    cleaned = "".join(
-        " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" if _is_control(c) else c for c in text
-    )
-    cleaned = " ".join(cleaned.split())
+    cleaned = " ".join(clean(text).split())
     if len(cleaned) <= limit:
         return cleaned
     head = (limit - 1) * 2 // 3
     return f"{cleaned[:head]}…{cleaned[-(limit - 1 - head) :]}"
 
 
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn")
+def clean(text: str) -> str:
+    """Foreign text with nothing in it that a terminal or a browser obeys, such as bidi marks.
+
+    Whitespace of any kind becomes spaces; control and format characters, and what is no character,
+    become U+FFFD.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
 
 
 def joined(values: Sequence[str]) -> str:

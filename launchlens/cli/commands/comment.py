@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import end_if_broken, write
+from launchlens.cli.streams import say
 from launchlens.records.comparison import Comparison
 from launchlens.workflow.load import Choices
 
@@ -75,7 +75,7 @@ def comment(
         posted = post_comment(change, body, marker)
         write(f"{posted.action} {posted.url}\n", None)
         if posted.removed:
-            sys.stderr.write(f"removed {posted.removed} duplicates of it\n")
+            say(f"removed {posted.removed} duplicates of it")
     end_if_broken(results)
 
 
@@ -88,7 +88,6 @@ def _measured_commit(comparison: Comparison, named: str | None) -> str | None:
         return told[0] if len(told) == 1 else None
     other = [commit for commit in told if not is_same_commit(commit, named)]
     if other:
-        sys.stderr.write(
-            f"note: --commit says {named[:7]}, the run says it was recorded at {', '.join(other)}\n"
-        )
+        said = ", ".join(other)
+        say(f"note: --commit says {named[:7]}, the run says it was recorded at {said}")
     return named

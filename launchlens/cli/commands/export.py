@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import save
+from launchlens.cli.streams import say
 from launchlens.errors import TraceError, UsageError
 from launchlens.workflow.load import Choices
 from launchlens.workflow.sides import LoadedSide
@@ -133,6 +133,6 @@ def _perfetto(side: LoadedSide, number: int | None) -> str:
 
     timeline, step, several = timeline_of_step(side, number)
     if several:
-        sys.stderr.write(f"step {number} ran on several devices: {step.device} is exported\n")
-    sys.stderr.write(f"step {step.index} ({step.phase}): {plain(step.range)}\n")
+        say(f"step {number} ran on several devices: {step.device} is exported")
+    say(f"step {step.index} ({step.phase}): {plain(step.range)}")
     return render_perfetto(timeline)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from launchlens.cli.options import StepOption
+from launchlens.cli.streams import say
 from launchlens.errors import UsageError
 from launchlens.workflow.sharing import StepNumbers
 
@@ -52,7 +52,7 @@ def scrub(
         _finish(plain, out)
     finally:
         plain.unlink(missing_ok=True)
-    sys.stderr.write(f"wrote {out} ({out.stat().st_size:,} bytes)\n")
+    say(f"wrote {out} ({out.stat().st_size:,} bytes)")
 
 
 def _finish(plain: Path, out: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from launchlens.render.writer import Format, Manner
 from launchlens.report.document import Document
+from launchlens.report.words import clean
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run what begins with these
 
@@ -29,7 +30,7 @@ def _cell(value: Any) -> Any:
     """Text on one line; an apostrophe before what a spreadsheet would take for a formula."""
     if not isinstance(value, str):
         return value
-    flat = " ".join(value.split())
+    flat = " ".join(clean(value).split())
     return f"'{flat}" if flat.startswith(_FORMULA) else flat
 
 

@@ -141,6 +141,15 @@ def _notices(document: Document) -> list[str]:
     return [*notices, *document.cautions]
 
 
+def _clean(value: Any) -> Any:
+    """What a template shows, each line without control characters; the page's own parts as is."""
+    from markupsafe import Markup
+
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "\n".join(map(words.clean, value.split("\n")))
+
+
 def _script() -> str:
     """The page's own script: its files in one function, so that no name leaks or clashes."""
     files = "".join((_TEMPLATES / name).read_text("utf-8") for name in _SCRIPTS)
@@ -179,6 +188,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_clean,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -38,7 +38,8 @@ def draw(chart: Chart) -> Drawn:
 
 def plotly_text(text: str) -> str:
     """Text that plotly shows as it is: it reads a little markup in labels otherwise."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")
+    cleaned = words.clean(text)
+    return cleaned.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def shorten(text: str, most: int) -> str:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from launchlens.records.timeline import Lane, Timeline
 from launchlens.render.html.palette import GREY, kinds_of, text_on
+from launchlens.report import words
 
 Legend = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Groups of a legend: a title, and colour and words of each entry."""
@@ -50,8 +51,8 @@ def timeline_payload(timelines: Sequence[Timeline]) -> dict[str, Any]:
     names: dict[str, int] = {}
     sides = [
         {
-            "label": timeline.side,
-            "caption": f"{timeline.range}, step {timeline.step}",
+            "label": words.clean(timeline.side),
+            "caption": f"{words.clean(timeline.range)}, step {timeline.step}",
             "window_ns": timeline.window_ns,
             "lanes": [_lane_payload(lane, names) for lane in timeline.lanes if lane.spans],
         }
@@ -86,18 +87,19 @@ def _kinds(role: str, present: set[str]) -> dict[str, tuple[str, str]]:
 
 def _lane_payload(lane: Lane, names: dict[str, int]) -> dict[str, Any]:
     spans = sorted(lane.spans, key=lambda span: (span.start_ns, -span.duration_ns))
+    shown = [words.clean(span.name) for span in spans]
     known = _kinds(lane.role, {span.kind for span in spans})
     kinds = list(known)
     colours = [colour for colour, _ in known.values()]
     return {
-        "title": lane.title,
+        "title": words.clean(lane.title),
         "role": lane.role,
         "kinds": kinds,
         "colours": colours,
         "inks": [text_on(colour) for colour in colours],
         "start": encode_array([span.start_ns for span in spans]),
         "duration": encode_array([span.duration_ns for span in spans]),
-        "name": encode_array([names.setdefault(span.name, len(names)) for span in spans]),
+        "name": encode_array([names.setdefault(name, len(names)) for name in shown]),
         "kind": encode_array([kinds.index(span.kind) for span in spans]),
     }
 

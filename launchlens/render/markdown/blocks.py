@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import singledispatch
 
@@ -109,13 +110,18 @@ def _findings(findings: Findings) -> str:
 
 
 def _finding(item: FindingItem, *, brief: bool) -> list[str]:
-    rule = f" (`{item.rule}`)" if item.rule else ""
+    rule = f" ({_rule(item.rule)})" if item.rule else ""
     lines = [f"- {escaped(item.said, LONG)}{rule}"]
     for title, text in item.remedies if brief else item.details:
         lines.append(f"  - {title}: {escaped(text, LONG)}")
     if item.stack and not brief:
         lines.append(f"  - stack: {escaped(words.short_stack(item.stack), LONG)}")
     return lines
+
+
+def _rule(name: str) -> str:
+    """A rule's name as code; one that is none, from a file of someone else, is foreign text."""
+    return f"`{name}`" if re.fullmatch(r"[\w.-]+", name) else code(name)
 
 
 @block_text.register
@@ -139,7 +145,7 @@ def _text(text: Text) -> str:
 @block_text.register
 def _course(course: Course) -> str:
     body = [
-        [point.day, code(point.commit), words.value(point.value), point.change]
+        [escaped(point.day), code(point.commit), words.value(point.value), escaped(point.change)]
         for point in course.points
     ]
     said = f"**{escaped(course.title, LONG)}**\n\n{escaped(course.said)}"

@@ -77,7 +77,7 @@ def _blocks(document: Document, limits: Sequence[tuple[bool, str]]) -> Iterator[
     main = [block for _, block in blocks_of(document) if prominence(block) == "main"]
     tables = [block for block in main if isinstance(block, Table) and is_sides(block)]
     for place, block in enumerate(tables):
-        yield _Block(_metrics(block), 1 + place, f"the {block.title} table")
+        yield _Block(_metrics(block), 1 + place, f"the {escaped(block.title)} table")
     most = 1 + len(tables)
     yield _Block(_limits(limits), most, "thresholds")
     for section in document.sections:
@@ -136,7 +136,7 @@ def _metrics(block: Table) -> str:
     for name in candidates:
         header += [f"this PR ({name})" if len(candidates) == 1 else name, "change", "verdict"]
     rows = [_line(row) for row in block.rows if row.prominence == "main"]
-    return f"{block.lead}\n\n{table(header, rows)}"
+    return f"{escaped(block.lead, LONG)}\n\n{table(header, rows)}"
 
 
 def _line(row: Row) -> list[str]:

@@ -8,8 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from launchlens.report import words
 from launchlens.report.cells import Cell, Name
 
-# A colon matters in :emoji: and in links only, a parenthesis behind a bracket only.
-_ACTIVE = re.compile(r"[&<>|`*_\[\]~#@!\\$]|:(?=[\w+-]+:|//)")
+# A colon matters in :emoji: and in links only, a parenthesis behind a bracket only; a dash, an
+# equals sign and the dot of a number only where a line begins.
+_ACTIVE = re.compile(
+    r"[&<>|`*_\[\]~#@!\\$]|:(?=[\w+-]+:|//)|(?<=www)\.|^[-+=](?=[-=\s]|$)|(?<=^\d)[.)](?=\s|$)",
+    re.IGNORECASE,
+)
+# GitHub looks for names, issues and addresses in the finished HTML, where what was escaped is back:
+# a zero-width space behind it keeps it from being one.
+_FOUND_LATER = re.compile(r"&#64;|&#35;(?=\d)|&#58;(?=//)|(?<=www)&#46;|\bGH-(?=\d)", re.IGNORECASE)
 _LONGEST_NAME = 160
 _LONGEST_CODE = 120
 
@@ -30,12 +37,8 @@ def details(summary: str, *blocks: str) -> str:
 
 
 def escaped(text: str, limit: int = _LONGEST_NAME) -> str:
-    """Foreign text that shows as itself in GitHub's Markdown, also inside a table.
-
-    GitHub looks for names to notify in the finished HTML, where an escaped @ is an @ again: a
-    zero-width space after it keeps "@someone" from being one.
-    """
-    return _entities(words.plain(text, limit)).replace("&#64;", "&#64;&#8203;")
+    """Foreign text that shows as itself in GitHub's Markdown, also inside a table."""
+    return _FOUND_LATER.sub(r"\g<0>&#8203;", _entities(words.plain(text, limit)))
 
 
 def code(text: str, limit: int = _LONGEST_CODE) -> str:

@@ -49,14 +49,14 @@ def prominence(block: Block) -> str:
 def cautions(document: Document) -> str:
     """What differs, and notes, as a quote that nobody overlooks."""
     lines = [
-        f"> differs: {what}: {escaped(words.joined(values))}"
+        f"> differs: {escaped(what)}: {escaped(words.joined(values))}"
         for what, values in document.differences
     ]
     lines += [f"> {escaped(note, LONG)}" for note in document.cautions]
     first = next((b for _, b in blocks_of(document) if isinstance(b, Table) and is_sides(b)), None)
     rows = first.rows if first else ()
     notes = dict.fromkeys(row.note for row in rows if row.note and row.prominence == "main")
-    lines += [f"> {note}" for note in notes]
+    lines += [f"> {escaped(note, LONG)}" for note in notes]
     lines += [f"> {document.basis}"] if document.basis else []
     return "\n>\n".join(lines)
 

@@ -54,7 +54,7 @@ def block_parts(_block: Block, _manner: Manner, *, heading: bool) -> Iterable[Re
 def _table(block: Table, manner: Manner, *, heading: bool) -> Iterator[RenderableType]:
     if block.form == "sides":
         if heading:
-            yield Line(block.title, style="bold")
+            yield Line(words.plain(block.title), style="bold")
         yield from metric_parts(block, verbose=manner.verbose, width=manner.width)
     else:
         yield from _rows(block, manner)
@@ -126,7 +126,7 @@ def _findings(findings: Findings, manner: Manner, **_: bool) -> Iterator[Rendera
         if i and not findings.brief:
             yield ""
         said = Line(words.plain(item.said, words.LONG), style=_CONFIDENCE.get(item.confidence, ""))
-        yield said.append(f" [{item.rule}]", style="dim") if item.rule else said
+        yield said.append(f" [{words.plain(item.rule)}]", style="dim") if item.rule else said
         for title, text in item.remedies if brief else item.details:
             style = "dim" if brief or (title, text) not in item.remedies else ""
             yield Line(f"  {title}: {words.plain(text, words.LONG)}", style=style)
@@ -151,7 +151,7 @@ def _text(text: Text, _: Manner, **__: bool) -> Iterator[RenderableType]:
     mark = "! " if text.form == "caution" else ""
     for line in text.lines:
         if text.form == "log":
-            yield Line(line, no_wrap=True, overflow="ignore")
+            yield Line(words.clean(line), no_wrap=True, overflow="ignore")
             continue
         indent = "  " if line.startswith("  ") else ""
         said = words.plain(line, 1000 if text.form == "answer" else 500)

@@ -40,7 +40,7 @@ def _main(block: Block, manner: Manner, *, heading: bool) -> Iterable[Renderable
     """A block that every report shows; of one that details show, the line in its place."""
     prominence = getattr(block, "prominence", "main")
     if prominence == "more" and isinstance(block, Table) and block.lead and not manner.verbose:
-        return [Line(f"* {block.lead}; -v lists them", style="dim")]
+        return [Line(f"* {words.plain(block.lead)}; -v lists them", style="dim")]
     if prominence != "main":
         return []
     return block_parts(block, manner, heading=heading)

@@ -162,4 +162,7 @@ def _row_notes(rows: Sequence[Row]) -> list[RenderableType]:
     for row in rows:
         if row.note:
             notes.setdefault(row.note, []).append(title_of(row))
-    return [Text(f"* {', '.join(titles)}: {note}", style="dim") for note, titles in notes.items()]
+    return [
+        Text(f"* {', '.join(titles)}: {words.plain(note, words.LONG)}", style="dim")
+        for note, titles in notes.items()
+    ]

@@ -6,11 +6,12 @@ import io
 from collections.abc import Sequence
 
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
-from launchlens.report.words import plain
+from launchlens.report.words import clean, plain
 
 NARROWEST = 40
 _LEAST_NAME = 12
@@ -105,8 +106,20 @@ def to_text(parts: Sequence[RenderableType], *, width: int, color: bool = False)
     for part in parts:
         if isinstance(part, Table):
             _fit(part, width)
-    console.print(Group(*parts), crop=False)  # commands are longer than any line
+    console.print(_Clean(parts), crop=False)  # commands are longer than any line
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()).rstrip() + "\n"
+
+
+class _Clean:
+    """Parts without control characters, whatever they hold; the console's own colours stay."""
+
+    def __init__(self, parts: Sequence[RenderableType]) -> None:
+        self._parts = parts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(Group(*self._parts), options):
+            lines = map(clean, segment.text.split("\n"))
+            yield Segment("\n".join(lines), segment.style, segment.control)
 
 
 def _fit(table: Table, width: int) -> None:
