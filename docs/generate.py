@@ -304,7 +304,7 @@ USERS = (
     "html",
     "runs",
     "ci",
-    "traces",
+    "traces", "security.md",
     "results-h200",
     "gemma-3n",
     "changelog",

@@ -39,6 +39,7 @@ def check_environment(
     nsys: Path | None = None,
     folder: Path | None = None,
     python: str = sys.executable,
+    timeout_s: float = 120.0,
     on_check: Callable[[Check], None] | None = None,
 ) -> list[Check]:
     """Looks at everything that profiling needs; never raises for what it finds.
@@ -49,6 +50,7 @@ def check_environment(
         nsys: the nsys named with --nsys.
         folder: where runs will be written; None for the working folder.
         python: interpreter that will run the model.
+        timeout_s: limit for each program that is started.
         on_check: called with each check as it is done.
     """
     checks: list[Check] = []
@@ -68,14 +70,14 @@ def check_environment(
     if found is not None:
         add(_check_nsys(found))
         add(_check_importer(found))
-    versions = read_python(python)
+    versions = read_python(python, timeout_s)
     add(check_torch(versions, gpus))
     add(check_transformers(versions))
     add(check_breakable(versions))
     add(_check_perf_events())
     add(_check_contention())
     add(_check_disk(folder or Path.cwd()))
-    add(_check_tracing(found, read_trial, versions, python, gpus))
+    add(_check_tracing(found, read_trial, versions, python, gpus, timeout_s))
     return checks
 
 
@@ -165,6 +167,7 @@ def _check_tracing(
     versions: Python,
     python: str,
     gpus: tuple[Gpu, ...] | None,
+    timeout_s: float,
 ) -> Check:
     """The trial: kernels where there is a GPU that torch can use, NVTX ranges elsewhere."""
     if read is None:
@@ -176,7 +179,8 @@ def _check_tracing(
         return Check(_TRIAL, "skip", detail, "pip install nvtx.")
     gpu = gpus is not None and versions.facts.get("available") is True
     try:
-        return _judge_trial(run_trial(nsys, read, python=python, gpu=gpu), gpus)
+        seen = run_trial(nsys, read, python=python, gpu=gpu, timeout_s=timeout_s)
+        return _judge_trial(seen, gpus)
     except CaptureError as error:
         remedy = error.hint or "Run nsys on a small program by hand to see more."
         return Check(_TRIAL, "fail", error.message, remedy)
@@ -187,7 +191,8 @@ def _judge_trial(seen: Trial, gpus: tuple[Gpu, ...] | None) -> Check:
     ranges = f"{seen.ranges} of {TRIAL_RANGES} NVTX ranges"
     if seen.ranges < TRIAL_RANGES:
         remedy = "Unset NVTX_INJECTION64_PATH, or use a newer nsys."
-        return Check(_TRIAL, "fail", f"{ranges} traced", remedy)
+        why = f": {seen.unread}" if seen.unread else ""
+        return Check(_TRIAL, "fail", f"{ranges} traced{why}", remedy)
     if seen.kernels is None:
         said = (
             f"{ranges} traced in {seen.seconds:.1f} s{by_hand}; no kernels, as no GPU can be used"

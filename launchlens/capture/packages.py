@@ -43,9 +43,9 @@ class Python:
         return value if isinstance(value, str) else None
 
 
-def read_python(python: str) -> Python:
+def read_python(python: str, timeout_s: float = 120.0) -> Python:
     """Asks an interpreter which packages it has; never raises for what it answers."""
-    said = read_output([python, "-c", _PYTHON_FACTS], timeout_s=120)
+    said = read_output([python, "-c", _PYTHON_FACTS], timeout_s=timeout_s)
     for line in said.text.splitlines():
         if line.startswith("FACTS"):
             return Python(json.loads(line.removeprefix("FACTS")))

@@ -67,7 +67,7 @@ def record(
         tracing: what to trace; with stacks the export keeps NVTX payloads.
         output: path of the files to write, without suffix; older ones are replaced.
         log: file for what the program prints; what nsys prints goes beside it (`.nsys.log`).
-        timeout_s: limit in seconds for the program under nsys.
+        timeout_s: limit in seconds for the program under nsys, and for import and export.
 
     Raises:
         CaptureError: nothing was recorded (quoting the program's last line), the time was up,
@@ -98,10 +98,10 @@ def record(
             raise explain_nothing_recorded(
                 code, program_code, log, nsys_log, capture_range=tracing.cuda
             )
-        run_importer(nsys.importer, qdstrm, report)
+        run_importer(nsys.importer, qdstrm, report, timeout_s=timeout_s)
         qdstrm.unlink()
         importer_used = True
-    export_sqlite(report, sqlite, nsys, include_blobs=tracing.stacks)
+    export_sqlite(report, sqlite, nsys, include_blobs=tracing.stacks, timeout_s=timeout_s)
     command_line = tuple(shown)
     return Recording(
         report, sqlite, command_line, code, program_code, seconds, importer_used, log, nsys_log

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from launchlens.records.columns import Trace
 
 TRIAL_RANGES = 3
-TRIAL_TIMEOUT_S = 120.0
 
 # Since nvtx 0.2.12 get_domain asks the tool whether the domain is on, and gives a dummy when the
 # answer is no; nsys 2022.4 knows no such question, which counts as no, and would trace nothing.
@@ -64,16 +63,20 @@ class Trial:
     """What the trial's export holds.
 
     ``ranges`` are NVTX ranges, of `TRIAL_RANGES` that were opened; ``kernels`` is None when the
-    trial ran no GPU work; ``importer_used`` as in `Recording`.
+    trial ran no GPU work; ``importer_used`` as in `Recording`; ``unread`` says why the export
+    cannot be read.
     """
 
     ranges: int
     kernels: int | None
     seconds: float
     importer_used: bool
+    unread: str | None = None
 
 
-def run_trial(nsys: Nsys, read: Callable[[Path], Trace], *, python: str, gpu: bool) -> Trial:
+def run_trial(
+    nsys: Nsys, read: Callable[[Path], Trace], *, python: str, gpu: bool, timeout_s: float = 120.0
+) -> Trial:
     """Records a tiny program in a temporary folder and counts what came out.
 
     It multiplies matrices on the GPU if ``gpu``, else it opens NVTX ranges only; ``python`` needs
@@ -91,7 +94,7 @@ def run_trial(nsys: Nsys, read: Callable[[Path], Trace], *, python: str, gpu: bo
                 Tracing(cuda=gpu),
                 output=Path(folder, "trial"),
                 log=Path(folder, "trial.log"),
-                timeout_s=TRIAL_TIMEOUT_S,
+                timeout_s=timeout_s,
             )
         except CaptureError as error:
             hint = error.hint if error.hint and folder not in error.hint else None
@@ -103,8 +106,9 @@ def run_trial(nsys: Nsys, read: Callable[[Path], Trace], *, python: str, gpu: bo
 
         try:
             trace = read(recording.sqlite)
-        except TraceError:  # an export without the tables that a trace has: nothing was traced
-            return Trial(0, 0 if gpu else None, recording.seconds, recording.importer_used)
+        except TraceError as error:  # damaged, or without the tables that a trace has
+            none, said = 0 if gpu else None, error.message.rstrip(".").replace(folder + "/", "")
+            return Trial(0, none, recording.seconds, recording.importer_used, said)
         kernels = int((trace.ops.kind == OpKind.KERNEL).sum()) if gpu else None
         ranges = len(trace.ranges.start_ns)
         return Trial(ranges, kernels, recording.seconds, recording.importer_used)

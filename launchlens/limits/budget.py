@@ -37,6 +37,8 @@ from launchlens.records.figures import Analysis, Finding
 from launchlens.records.limits import LimitResult, Number
 from launchlens.records.variant import VariantFacts
 
+MOST = 1e18
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -63,7 +65,7 @@ def read_budget(path: Path) -> Budget:
     except OSError as error:
         said = (error.strerror or str(error)).lower()
         raise UsageError(f"The budget {path} cannot be read: {said}.") from error
-    except ValueError as error:  # no UTF-8, or no TOML
+    except (ValueError, RecursionError) as error:  # no UTF-8, or no TOML
         raise UsageError(f"The budget {path} is no valid TOML: {error}.") from error
     models = document.pop("models", None)
     if document:
@@ -188,6 +190,8 @@ def _number(path: Path, place: str, metric: str, written: Number | str) -> Numbe
             _refuse(path, f"{place} is {written!r}", f"{metric} is not measured in that unit.")
         number = quantity.number
     assert not isinstance(number, str)
+    if not abs(number) <= MOST:  # NaN is not either
+        _refuse(path, f"{place} is {written!r:.40}", "Write a number below 10^18.")
     if unit == "fraction" and not 0 <= number <= 1:
         _refuse(path, f"{place} is {written!r}", 'Write a fraction as 0.3 or "30%".')
     return number

@@ -33,7 +33,9 @@ _SCALES: dict[str, tuple[Literal["ns", "bytes"], float]] = {
     "MiB": ("bytes", 2**20),
     "GiB": ("bytes", 2**30),
 }
-_QUANTITY = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<suffix>%|pp|[A-Za-zµ]+)?")
+_QUANTITY = re.compile(
+    r"(?P<number>\d{1,18}(?:\.\d{1,18})?|\.\d{1,18})\s*(?P<suffix>%|pp|[A-Za-zµ]+)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,9 @@ def parse_quantity(text: str) -> Quantity:
     """
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"{text!r} is no quantity.", hint="Write 500, 15ms, 50%, 2pp or 1.5GiB.")
+        raise UsageError(
+            f"{text!r:.80} is no quantity.", hint="Write 500, 15ms, 50%, 2pp or 1.5GiB."
+        )
     digits, suffix = match["number"], match["suffix"]
     number: Number = float(digits) if "." in digits else int(digits)
     if suffix is None:

@@ -77,7 +77,7 @@ def scrub_trace(src: Path, out: Path, excerpt: Excerpt | None = None) -> None:
     """
     if src.resolve() == out.resolve():
         raise TraceError(f"{src} cannot be scrubbed in place.", hint="Name another output file.")
-    if not src.is_file():
+    if not src.exists():
         raise TraceError(f"There is no file {src}.")
     out.unlink(missing_ok=True)
     try:

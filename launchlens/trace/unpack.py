@@ -6,7 +6,7 @@ import contextlib
 import gzip
 import importlib
 import lzma
-import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import IO, Any
 from launchlens.errors import TraceError
 from launchlens.trace.interface import HEAD_BYTES, TraceFile
 
+MOST_RATIO = 100
+ALWAYS_BYTES = 1 << 30  # of any file so much is unpacked
 COMPRESSED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd")
 _MAGICS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -51,8 +53,12 @@ def unpacked(path: Path, *, hint: str | None) -> Iterator[TraceFile]:
 
 def _read_head(path: Path, hint: str | None) -> bytes:
     try:
-        if path.is_dir():
+        kind = stat.S_IFMT(path.stat().st_mode)
+        if kind == stat.S_IFDIR:
             raise TraceError(f"{path} is a folder, not a trace.", hint="Name a file in it.")
+        if kind != stat.S_IFREG:  # opening a pipe would wait for somebody to write to it
+            what = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}.get(kind, "a device")
+            raise TraceError(f"{path} is {what}, not a trace.", hint="Name a file.")
         with path.open("rb") as source:
             head = source.read(HEAD_BYTES)
     except FileNotFoundError:
@@ -67,7 +73,7 @@ def _read_head(path: Path, hint: str | None) -> bytes:
 def _unpack(path: Path, kind: str, plain: Path) -> None:
     try:
         with _open_compressed(path, kind) as packed, plain.open("wb") as out:
-            shutil.copyfileobj(packed, out, 1 << 20)
+            _copy(packed, out, path)
     except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise TraceError(f"{path} is a damaged or truncated {kind} file: {error}.") from error
     except OSError as error:
@@ -81,6 +87,19 @@ def _unpack(path: Path, kind: str, plain: Path) -> None:
         if type(error).__module__.partition(".")[0] not in ("zlib", "zstandard"):
             raise
         raise TraceError(f"{path} is a damaged or truncated {kind} file: {error}.") from error
+
+
+def _copy(packed: IO[bytes], out: IO[bytes], path: Path) -> None:
+    """Unpack, but not what can only be meant to fill the disk."""
+    most = max(MOST_RATIO * path.stat().st_size, ALWAYS_BYTES)
+    while piece := packed.read(1 << 20):
+        if out.tell() + len(piece) > most:
+            raise TraceError(
+                f"{path} holds more than {MOST_RATIO} times its own size, and more than "
+                f"{ALWAYS_BYTES >> 30} GiB: traces shrink to a twentieth at most.",
+                hint="If it is one all the same, unpack it by hand.",
+            )
+        out.write(piece)
 
 
 def _open_compressed(path: Path, kind: str) -> contextlib.AbstractContextManager[IO[bytes]]:

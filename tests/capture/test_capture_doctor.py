@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import lzma
 import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -234,3 +236,22 @@ def test_kernels_are_traced_on_a_gpu(real_nsys):
     check = by_name(check_environment(read_trace, nsys=real_nsys.path))["tracing trial"]
     assert check.status == "ok"
     assert "kernels traced" in check.detail
+
+
+@pytest.mark.parametrize("size", [0, 50, 4096, 70_000])
+def test_a_truncated_export_of_the_trial_is_told(make_nsys, tmp_path, size):
+    trace = Path(__file__).parents[2] / "traces/gemma-4-e4b-eager.nsys2025.3.sqlite.xz"
+    part = tmp_path / "part"
+    with lzma.open(trace) as whole:
+        part.write_bytes(whole.read(size))
+    nsys = make_nsys(export=f'cat "{part}" >"$out"')
+    check = by_name(check_environment(read_trace, nsys=nsys))["tracing trial"]
+    assert check.status == "fail"
+    assert "trial.sqlite" in check.detail or "could not export" in check.detail
+    assert "Traceback" not in check.detail
+
+
+def test_a_trial_that_hangs_ends_at_the_limit(make_nsys):
+    for hung in ({"profile": "sleep 500"}, {"export": "sleep 500"}):
+        checks = by_name(check_environment(read_trace, nsys=make_nsys(**hung), timeout_s=3))
+        assert "did not end within 3 s" in checks["tracing trial"].detail

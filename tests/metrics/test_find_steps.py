@@ -7,7 +7,7 @@ from build_trace import START_END, TraceBuilder
 
 from launchlens.errors import StepNotFoundError, UsageError
 from launchlens.metrics import summarize
-from launchlens.metrics.engines import patterns
+from launchlens.metrics.engines import patterns, user_pattern
 from launchlens.trace import read_trace
 
 
@@ -282,3 +282,26 @@ def test_every_pattern_of_steps_is_found_once_and_the_most_telling_first():
     assert [tier for _, tier in engines] == sorted(
         (tier for _, tier in engines), key=["STEP", "PHASE_WORD", "SCOPE", "WORD"].index
     )
+
+
+def test_a_pattern_that_never_ends_searching_is_one_sentence(monkeypatch):
+    monkeypatch.setattr("launchlens.metrics.engines.SEARCH_LIMIT_S", 0.2)
+    pattern = user_pattern("(a|aa)+$")
+    assert pattern.regex.search("xxaa")
+    with pytest.raises(UsageError, match=r"--step '\(a.aa\)\+\$' was still searching after 0\.2 s"):
+        pattern.regex.search("a" * 40 + "b")
+    assert user_pattern("(a+)+$").regex.search("a" * 40 + "b") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(", "(?P<phase", "a{99999999999}", "(((a{999}){999}){999})", "(" * 20000 + ")" * 20000],
+)
+def test_what_is_no_usable_pattern_is_one_sentence(text):
+    with pytest.raises(UsageError, match="is not a regular expression"):
+        user_pattern(text)
+
+
+def test_a_pattern_is_read_as_python_reads_it():
+    found = user_pattern(r"^(?!warm)(?P<phase>\w+) (?P<t>\d{1,3})$").regex.search("decode 17")
+    assert (found["phase"], found["t"]) == ("decode", "17")

@@ -19,6 +19,7 @@ def doctor(
             "--trial/--no-trial", help="Whether to record for two seconds, to see that it works."
         ),
     ] = True,
+    timeout: options.TimeoutOption = 120.0,
     nsys: options.NsysOption = None,
     runs: options.RunsOption = None,
     report_format: Annotated[str, options.format_option("doctor")] = options.TERMINAL,
@@ -38,6 +39,7 @@ def doctor(
         read_trace if trial else None,
         nsys=nsys,
         folder=runs_root(runs),
+        timeout_s=timeout,
         on_check=_tell if live else None,
     )
     ready = all(check.status != "fail" for check in checks)

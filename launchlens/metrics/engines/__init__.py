@@ -5,7 +5,9 @@ A file of this folder has ``PATTERNS``; nothing else knows it. Sources: the engi
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -16,6 +18,11 @@ from launchlens.metrics.engines.base import StepPattern, Tier, by_word, phase_of
 __all__ = ["StepPattern", "patterns", "phase_of_word", "user_pattern"]
 
 
+SEARCH_LIMIT_S = 10.0  # of all texts of a trace together; a million take one second
+_COUNTED = re.compile(r"\{(\d+)(?:,(\d*))?\}")
+_MOST_REPEATED = 100_000
+
+
 @cache
 def patterns() -> tuple[StepPattern, ...]:
     """All patterns, those that tell most first (`Tier`), of one tier by file name."""
@@ -24,16 +31,43 @@ def patterns() -> tuple[StepPattern, ...]:
     return tuple(sorted(found, key=lambda pattern: pattern.tier))
 
 
-def user_pattern(regex: str) -> StepPattern:
+class _Limited:
+    """A regular expression of the user's, whose searches together end after `SEARCH_LIMIT_S`."""
+
+    def __init__(self, text: str) -> None:
+        import regex
+
+        self._text, self._compiled, self._left_s = text, regex.compile(text), SEARCH_LIMIT_S
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """As of `re.Pattern`; `UsageError` when the time is up."""
+        begun = time.monotonic()
+        try:
+            match: re.Match[str] | None = self._compiled.search(text, timeout=self._left_s)
+        except TimeoutError:
+            raise UsageError(
+                f"--step {self._text!r} was still searching after {SEARCH_LIMIT_S:g} s.",
+                hint="Repetitions inside repetitions, as in (a+)+, make it try every way to match.",
+            ) from None
+        self._left_s = max(self._left_s - (time.monotonic() - begun), 0.001)
+        return match
+
+
+def user_pattern(text: str) -> StepPattern:
     """A pattern from ``--step REGEX``; a group named ``phase`` states the phase.
 
     Raises:
         UsageError: not a regular expression.
     """
+    import regex
+
     try:
-        return StepPattern("--step", re.compile(regex), by_word, Tier.STEP)
-    except re.error as error:
+        counts = [int(max(m.groups(""), key=len)) for m in _COUNTED.finditer(text)]
+        if math.prod(counts) > _MOST_REPEATED:  # the library writes repetitions out
+            raise regex.error("it repeats too much")
+        return StepPattern("--step", _Limited(text), by_word, Tier.STEP)
+    except (regex.error, RecursionError, ValueError, OverflowError) as error:
         raise UsageError(
-            f"--step {regex!r} is not a regular expression: {error}.",
+            f"--step {text!r} is not a regular expression: {error}.",
             hint="Escape special characters, for example --step '^\\[Executor\\]'.",
         ) from error

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Protocol
 
 from launchlens.records.figures import Phase
 
@@ -33,6 +34,13 @@ class Tier(IntEnum):
     WORD = 3
 
 
+class Searcher(Protocol):
+    """A regular expression, such as a `re.Pattern`."""
+
+    def search(self, text: str, /) -> re.Match[str] | None:
+        """The first match in a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepPattern:
     """One way in which steps are named. ``domain`` None: any NVTX domain.
@@ -42,7 +50,7 @@ class StepPattern:
     """
 
     engine: str
-    regex: re.Pattern[str]
+    regex: Searcher
     phase: Callable[[re.Match[str]], Phase]
     tier: Tier
     domain: str | None = None
