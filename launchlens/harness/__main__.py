@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     if result.error is not None:
         print(result.error.message, file=sys.stderr)
         return EXIT_CANNOT_ANSWER
-    if result.failure is not None:
+    if result.failure is not None or spec.mode == "attempt":
         # A broken capture leaves objects behind whose destructors may abort the process;
         # the result is written, so leave without running them.
         sys.stdout.flush()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from launchlens.harness.device import synchronize
 from launchlens.harness.dispatch import Place, Recorder, observe
 from launchlens.harness.failures import describe_failure
 from launchlens.harness.operators import Operator
@@ -44,75 +46,120 @@ class Replacer:
         return operator.replace(kept[index])
 
 
-def run_attempts(
+@dataclass(frozen=True, slots=True)
+class PatchableStep:
+    """A step on static inputs that runs with some of its lines patched over.
+
+    Attributes:
+        model: for the modules' names.
+        forward: runs it.
+        context: of its inputs.
+        capture_with: captures what it is given; returns what replays it and gives its output.
+        recorder: what an eager run of it did, with the values that are patched in.
+    """
+
+    model: Any
+    forward: Callable[[], Any]
+    context: Context
+    capture_with: Callable[[Callable[[], Any]], Callable[[], Any]]
+    recorder: Recorder
+
+    def run(self, patched: set[str]) -> Any:
+        """Runs it eager."""
+        return self._within(patched, self.forward)[0]
+
+    def capture(self, patched: set[str]) -> tuple[Callable[[], Any], Replacer]:
+        """Captures it; returns what replays it, and what capturing came to."""
+        return self._within(patched, lambda: self.capture_with(self.forward))
+
+    def _within(self, patched: set[str], work: Callable[[], Any]) -> tuple[Any, Replacer]:
+        self.context.reset()
+        replacer = Replacer(self.recorder.results, patched)
+        with observe(self.model, replacer, accelerator=self.context.device):
+            return work(), replacer
+
+
+def make_step(
     model: Any,
     forward: Callable[[], Any],
     context: Context,
-    *,
-    patched_sources: tuple[str, ...] = (),
-    keep_going: bool = False,
-    capture: Callable[[Callable[[], Any]], None] | None = None,
-) -> tuple[Attempt, VariantFailure | None]:
-    """Tries to capture a step on static inputs, by default as one CUDA graph.
-
-    ``patched_sources`` are patched over from the start; with ``keep_going`` each line that fails
-    is patched over as well and the step tried again.
-
-    Returns:
-        The attempt, and the first failure (None when nothing failed).
-    """
-    capture = capture or _capture
+    capture: Callable[[Callable[[], Any]], Callable[[], Any]] | None = None,
+) -> PatchableStep:
+    """Warms a step up and records what it copies and waits for; by default for one CUDA graph."""
     recorder = Recorder(keep_results=True)
     if context.device == "cuda":
         warm_up(forward, context)
     context.reset()
     with observe(model, recorder, accelerator=context.device):
         forward()
+    return PatchableStep(model, forward, context, capture or capture_graph, recorder)
+
+
+def run_attempts(
+    step: PatchableStep, *, patched_sources: tuple[str, ...] = (), keep_going: bool = False
+) -> tuple[Attempt, VariantFailure | None, Callable[[], Any] | None]:
+    """Tries to capture a step.
+
+    ``patched_sources`` are patched over from the start; with ``keep_going`` each line that fails
+    is patched over as well and the step tried again.
+
+    Returns:
+        The attempt, the first failure (None when nothing failed), and what replays the captured
+        step (None when it could not be captured).
+    """
     patched = set(patched_sources)
+    events = step.recorder.events
     blockers: list[BlockerMet] = []
     first: VariantFailure | None = None
     stopped: StopCode | None = None
     words: str | None = None
     cleared: tuple[ClearedLine, ...] | None = None
+    replay: Callable[[], Any] | None = None
     for _ in range(MAX_ATTEMPTS):
-        context.reset()
-        replacer = Replacer(recorder.results, patched)
         try:
-            with observe(model, replacer, accelerator=context.device):
-                capture(forward)
+            replay, replacer = step.capture(patched)
+            replay()
+            synchronize(step.context.device)
         except Exception as error:  # whatever stops a capture is the answer
-            failure = describe_failure(error, phase=context.phase)
+            replay = None
+            failure = describe_failure(error, phase=step.context.phase)
             first = first or failure
-            blockers.append(_blocker(len(blockers) + 1, failure, recorder.events))
-            stopped = _why_stop(failure, patched, recorder, context.device, keep_going=keep_going)
+            blockers.append(_blocker(len(blockers) + 1, failure, events))
+            device = step.context.device
+            stopped = _why_stop(failure, patched, step.recorder, device, keep_going=keep_going)
             if stopped is not None:
                 words = _WORDS[stopped].format(failure.source)
                 break
             assert failure.source is not None
             patched.add(failure.source)
         else:
-            cleared = _cleared(recorder.events, patched, replacer)
+            cleared = _cleared(events, patched, replacer)
             break
     attempt = Attempt(
         captured=cleared is not None,
         blockers=tuple(blockers),
         patched_sources=tuple(sorted(patched)),
         cleared=cleared,
-        events=tuple(recorder.events),
+        events=tuple(events),
         stopped=words,
         stop_code=stopped,
     )
-    return attempt, first
+    return attempt, first, replay
 
 
-def _capture(forward: Callable[[], Any]) -> None:
+def capture_graph(forward: Callable[[], Any]) -> Callable[[], Any]:
+    """Captures a step as one CUDA graph; returns what replays it and gives its output."""
     import torch
 
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        forward()
-    graph.replay()
-    torch.cuda.synchronize()
+        output = forward()
+
+    def replay() -> Any:
+        graph.replay()
+        return output
+
+    return replay
 
 
 def _why_stop(

@@ -5,19 +5,21 @@ from __future__ import annotations
 import gc
 import importlib
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from launchlens.errors import HarnessError
-from launchlens.harness.attempt import run_attempts
+from launchlens.harness.attempt import make_step, run_attempts
 from launchlens.harness.device import peak_bytes, pick_device, read_environment
 from launchlens.harness.dispatch import Recorder, observe
 from launchlens.harness.equivalence import save_outputs
 from launchlens.harness.failures import describe_failure, is_out_of_memory
 from launchlens.harness.inputs import DECODE, PREFILL, make_inputs
 from launchlens.harness.models import build_model
+from launchlens.harness.replayed import check_attempt, check_prepared
 from launchlens.harness.requests import time_requests
 from launchlens.harness.session import (
     VariantFailedError,
@@ -107,6 +109,8 @@ def _run_measured(
         return {}
     outputs = collect_outputs(session, spec.dtype) if spec.outputs_path is not None else {}
     result.requests = time_requests(session)
+    if session.variant.captures:
+        result.replays = check_prepared(session)  # last: it writes other values into the inputs
     return outputs
 
 
@@ -148,9 +152,14 @@ def _run_attempt(spec: HarnessSpec, result: AttemptResult, model: Any, device: s
     inputs = make_inputs(spec, model, device)
     forward = forward_call(model, inputs.prefill)
     context = Context(phase=PREFILL, device=device, reset=lambda: inputs.rewind(0))
-    result.attempt, result.failure = run_attempts(
-        model, forward, context, patched_sources=spec.patched_sources, keep_going=spec.keep_going
+    step = make_step(model, forward, context)
+    attempt, result.failure, replay = run_attempts(
+        step, patched_sources=spec.patched_sources, keep_going=spec.keep_going
     )
+    if replay is not None:
+        check = check_attempt(step, inputs, spec.dtype, attempt.patched_sources, replay)
+        attempt = replace(attempt, replay=check)
+    result.attempt = attempt
     if result.failure is not None:
         result.status = "failed"
 

@@ -12,6 +12,7 @@ from pydantic.dataclasses import dataclass
 from launchlens.errors import HarnessError
 from launchlens.protocol.checked import STRICT, first_problem
 from launchlens.protocol.facts import ChildError, Environment, ModelFacts, VariantFailure
+from launchlens.protocol.replay import ReplayCheck
 from launchlens.protocol.spec import HarnessSpec, Mode
 from launchlens.protocol.step import Attempt, CopyEvent, StepPhase
 from launchlens.protocol.timings import (
@@ -71,6 +72,8 @@ class TimeResult(MeasuredResult):
     requests: list[TimedRequests | UntimedRequests] = Field(default_factory=list)
     """One for each concurrency."""
     outputs: SavedOutputs | None = None
+    replays: dict[StepPhase, ReplayCheck] = Field(default_factory=dict)
+    """Whether replays of a captured variant are right, by phase."""
 
 
 @dataclass(slots=True, kw_only=True, config=STRICT)

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic.dataclasses import dataclass
 
 from launchlens.protocol.checked import STRICT
+from launchlens.protocol.replay import ReplayCheck
 
 StepPhase = Literal["prefill", "decode"]
 CopyKind = Literal["htod", "dtoh", "sync"]
@@ -112,3 +113,5 @@ class Attempt:
     """Why it ended without a capture, in words."""
     stop_code: StopCode | None = None
     """The same as a code."""
+    replay: ReplayCheck | None = None
+    """Whether replays are right; None unless captured."""

@@ -1,0 +1,8 @@
+"""The model as it is."""
+
+VERDICT = "right"
+LAYER = None
+
+
+def patch(model):
+    del model
