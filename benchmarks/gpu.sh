@@ -49,6 +49,7 @@ run_part() {
     tests-gemma4) timed tests-gemma4 240 "$python" -m pytest -m gpu -q --no-header -p no:cacheprovider tests/cli/test_gpu_profile.py::TestGemma4 ;;
     stacks) timed stacks 120 "$python" tests/blockers/record.py "$out/stacks" --jobs 16 --stacks-only ;;
     blockers) timed blockers 280 "$python" tests/blockers/record.py "$out/blockers" --jobs 6 --stacks ;;
+    replays) timed replays 560 "$python" tests/harness/check_replays.py "$out/replays" --jobs 6 ;;
     doctor) timed doctor 90 "$python" -m launchlens doctor ;;
     gemma4) profile_of gemma4 280 --model gemma-4-E4B-it ;;
     gemma4-requests) profile_of gemma4-requests 450 --model gemma-4-E4B-it --osl 5 --concurrency 1,4 \

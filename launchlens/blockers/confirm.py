@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from launchlens.blockers.grouping import Found
 from launchlens.blockers.hits import Origin, source_text
+from launchlens.blockers.replays import find_in_replays
 from launchlens.blockers.rules import rules
 from launchlens.capture_errors import find_error
 from launchlens.records.figures import Finding
@@ -34,8 +35,8 @@ def apply_attempt(found: Sequence[Found], attempt: Attempt) -> list[Finding]:
             result.append(Found(_unexplained(blocker, possible)))
     if not attempt.captured:
         return [one.finding for one in result]
-    seen = {line.source: line.seen_while_capturing for line in attempt.cleared or ()}
-    return [_cleared(one, seen, after_fixes=bool(attempt.blockers)) for one in result]
+    wrong = find_in_replays(attempt.replay) if attempt.replay is not None else ()
+    return [*wrong, *(_cleared(one, attempt) for one in result)]
 
 
 def rule_of_error(text: str) -> str | None:
@@ -98,7 +99,7 @@ def _confirmed(finding: Finding, blocker: BlockerMet) -> Finding:
     if finding.confidence == "confirmed" and finding.note:
         where = "another line" if blocker.line is None else blocker.line
         note = f"{finding.note.rstrip('.')}. It failed at line {where} too{when}."
-    finding = replace(finding, confidence="confirmed", note=note)
+    finding = replace(finding, confidence="confirmed", note=note, silent=False)
     return finding if finding.source else _at(finding, blocker)
 
 
@@ -140,14 +141,21 @@ def _unexplained(blocker: BlockerMet, possible: Sequence[Finding]) -> Finding:
     return _at(finding, blocker)
 
 
-def _cleared(found: Found, seen: Mapping[str, bool], *, after_fixes: bool) -> Finding:
+def _cleared(found: Found, attempt: Attempt) -> Finding:
     finding = found.finding
     if finding.confidence == "confirmed":
         return finding
-    fixed = " once the confirmed blockers are patched over" if after_fixes else ""
+    fixed = " once the confirmed blockers are patched over" if attempt.blockers else ""
     if finding.silent:
         said = f"The capture succeeds{fixed}, which clears nothing here: replays go wrong silently."
         return replace(finding, note=" ".join(filter(None, (finding.note, said, found.on_replay))))
+    if patched := _sources(finding).intersection(attempt.patched_sources):
+        note = (
+            f"Not reached: {', '.join(sorted(patched))} was patched over as a whole for another "
+            "call of that line, so nothing is known of this one."
+        )
+        return replace(finding, note=" ".join(filter(None, (finding.note, note))))
+    seen = {line.source: line.seen_while_capturing for line in attempt.cleared or ()}
     met = [seen[line] for line in _sources(finding) if line in seen]
     if met and not any(met):
         note = (

@@ -73,7 +73,7 @@ def _finding(
         host_ns=_per_step(step, hits.host_ns[members], view.size) if hits.timed else None,
         idle_ns=_per_step(step, hits.idle_ns[members], view.size) if hits.timed else None,
         position=_position(view, row, step, counts),
-        remedy=rule.remedy,
+        remedy=hits.remedy or rule.remedy,
         note=hits.note,
         silent=rule.silent if hits.silent is None else hits.silent,
         copies=rule.copies,

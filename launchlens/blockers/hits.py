@@ -12,6 +12,7 @@ import numpy as np
 from launchlens.blockers.view import Mask, Rows, View
 
 if TYPE_CHECKING:
+    from launchlens.protocol.replay import ReplayVerdict
     from launchlens.protocol.step import CopyEvent, CopyKind
 
 Direction = Literal["htod", "dtoh", "sync", "query"]
@@ -57,6 +58,8 @@ class Hits:
     """As `Rule.errors`, where these occurrences differ from the rule's."""
     on_replay: str | None = None
     """Of silent ones: what goes wrong, in a sentence."""
+    remedy: str | None = None
+    """As `Rule.remedy`, where these occurrences differ from the rule's."""
 
     def of(self, chosen: Mask) -> Hits:
         """Those of the occurrences that are chosen, shape (n,)."""
@@ -74,9 +77,10 @@ class Rule:
     strength: str
     """How surely it blocks, in words."""
     remedy: str
-    title: Callable[[Hits, int | None], str]
+    title: Callable[[Hits, int | None], str] = lambda hits, _size: hits.kinds
     """Words for occurrences, of so many bytes each."""
-    find: Callable[[View], list[Hits]]
+    find: Callable[[View], list[Hits]] = lambda _view: []
+    """Occurrences in a trace; none for what no trace shows."""
     calls: str | None = None
     """Base names of calls that are its own, as a pattern: no other rule reports them."""
     doc: str = field(repr=False, default="")
@@ -92,6 +96,10 @@ class Rule:
     it best first."""
     operators: tuple[CopyKind, ...] = ()
     """Kinds of operator that mean it where a capture attempt fails at one."""
+    replays: ReplayVerdict | None = None
+    """Verdict of a replay check that means it."""
+    on_replay: str = ""
+    """What such replays do, with "replays" in front of it."""
     suspects: Callable[[CopyEvent], bool] | None = None
     """Whether an operator alone, without a trace, makes one suspect it."""
 

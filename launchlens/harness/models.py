@@ -120,7 +120,7 @@ def _auto_config(spec: HarnessSpec, source: str) -> Any:
     if not Path(source).is_dir() and ("/" not in source or source.startswith((".", "/"))):
         raise unknown_model_error(spec.model)
     try:
-        return AutoConfig.from_pretrained(source)
+        config = AutoConfig.from_pretrained(source)
     except (OSError, ValueError) as error:
         if Path(source).is_dir():
             message = f"The configuration in {source} cannot be read: {first_line(error)}"
@@ -131,6 +131,14 @@ def _auto_config(spec: HarnessSpec, source: str) -> Any:
             hint="Check the id and the network, or give a local folder or a preset"
             + (f" (near: {near})." if near else "."),
         ) from error
+    if getattr(config, "is_encoder_decoder", False):
+        raise HarnessError(
+            f"{spec.model} is an encoder-decoder model ({type(config).__name__}): launchlens "
+            "builds and captures decoders alone, whose step takes nothing but tokens.",
+            hint="Traces of its steps can be analyzed, searched for blockers and compared: "
+            "launchlens blockers TRACE, with an NVTX range around each step of your program.",
+        )
+    return config
 
 
 def _auto_class(config: Any) -> Any:

@@ -35,6 +35,35 @@ class CaptureBlocker:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayCheck:
+    """Replays of a captured step beside the eager step, on inputs of other values."""
+
+    verdict: Literal["right", "wrong-replay", "frozen-value", "unknown"]
+    """`right`: replays compute what eager does; `wrong-replay`: something else; `frozen-value`:
+    a value that Python changes stays as captured; `unknown`: see `reason`."""
+    inputs: int
+    """Inputs on which both ran, twice on each."""
+    varied: tuple[str, ...]
+    """What differed between inputs: tokens, lengths, positions, masks."""
+    differing: int | None
+    """Inputs on which the last logits differ by more than `tolerance`."""
+    max_abs_diff: float | None
+    """Largest difference; null where it is not finite or not known."""
+    eager_spread: float | None
+    """Largest difference of the eager step from itself on the same input."""
+    tolerance: float | None
+    """Difference that rounding and eager's own spread explain."""
+    module: str | None
+    """First layer whose output differs."""
+    module_class: str | None
+    """Its class."""
+    source: str | None
+    """File and line of its forward."""
+    reason: str | None
+    """Why it cannot be told, or what else is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class CaptureAttempt:
     """A capture of the step as one CUDA graph, really tried in a child process."""
 
@@ -48,6 +77,8 @@ class CaptureAttempt:
     """Why it ended without a capture."""
     complete: bool = True
     """Whether what comes after the first failure was looked for."""
+    replay: ReplayCheck | None = None
+    """Whether replays are right; null where nothing was captured, and in older runs."""
 
     @property
     def as_it_stands(self) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect
+from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect, ReplayCheck
 from launchlens.records.figures import Finding
 from launchlens.report.document import Block, Document, Findings, Section, Text
 from launchlens.report.findings import TITLE, describe_equivalence, finding_item
@@ -44,7 +44,9 @@ def blocker_sentence(report: BlockerReport) -> str:
     if open_ones:
         said = _findings(len(open_ones), other=bool(copies))
         parts.append(said if copies else f"{said} that may keep the {kind} from being captured")
-    if silent := [f for f in others if f.silent]:
+    if wrong := [f for f in others if f.replays_wrong]:
+        parts.append(f"{_findings(len(wrong))} of replays that go wrong")
+    if silent := [f for f in others if f.silent and not f.replays_wrong]:
         parts.append(f"{_findings(len(silent))} that may make replays go wrong silently")
     if cleared := [f for f in others if not f.silent and f.confidence == "cleared"]:
         verb = "does" if len(cleared) == 1 else "do"
@@ -56,50 +58,66 @@ def blocker_sentence(report: BlockerReport) -> str:
         )
     elif not parts:
         parts.append(f"nothing found that would block the capture of the {kind}")
-    return f"{report.label}: {', '.join(parts)}{_capture_clause(report.attempt)}."
+    return f"{report.label}: {', '.join(parts)}{_capture_clause(report.attempt, report.findings)}."
 
 
 def _findings(count: int, *, other: bool = False) -> str:
     return f"{count} {'other ' if other else ''}finding{'s' if count > 1 else ''}"
 
 
-def _capture_clause(attempt: CaptureAttempt | None) -> str:
+def _capture_clause(attempt: CaptureAttempt | None, findings: Sequence[Finding]) -> str:
     if attempt is None:
         return ""
+    replays = _replays_clause(attempt.replay, findings)
     if attempt.as_it_stands:
-        return "; the step captures as it stands"
+        return f"; the step captures{replays or ' as it stands'}"
     first = attempt.blockers[0] if attempt.blockers else None
     where = f" at {first.source}" if first and first.source else ""
     if not attempt.captured:
         return f"; capture fails{where}"
     lines = len(attempt.patched_sources)
     noun = "line" if lines == 1 else "lines"
-    return f"; capture fails{where}, and succeeds with {lines} {noun} patched over"
+    return f"; capture fails{where}, and succeeds with {lines} {noun} patched over{replays}"
+
+
+def _replays_clause(replay: ReplayCheck | None, findings: Sequence[Finding]) -> str:
+    """What is wrong with the replays of a captured step, or not known of them."""
+    if wrong := next((f for f in findings if f.replays_wrong), None):
+        return f", but {plain(wrong.title)}"
+    if replay is not None and replay.verdict == "unknown":
+        return f", but whether replays are right cannot be told: {plain(replay.reason or '', LONG)}"
+    return ""
 
 
 def _blocks(report: BlockerReport) -> Iterator[Block]:
     if report.findings:
         yield Findings("", tuple(finding_item(f) for f in report.findings))
     if report.attempt is not None:
-        yield Text(tuple(_attempt_lines(report.attempt)), "list")
+        yield Text(tuple(_attempt_lines(report.attempt, report.findings)), "list")
     elif report.findings:
         said = "launchlens blockers --model tries one, on a machine with a GPU."
         yield Text((f"No capture was tried, so these are suspects: {said}",), "list")
 
 
-def _attempt_lines(attempt: CaptureAttempt) -> Iterator[str]:
+def _attempt_lines(attempt: CaptureAttempt, findings: Sequence[Finding]) -> Iterator[str]:
     """What a capture attempt met, in order, and how it ended."""
     yield "Capture attempt:"
     for b in attempt.blockers:
         what = f" ({b.count} × {b.bytes} bytes)" if b.count and b.bytes is not None else ""
         line = f"{plain(b.source or 'unknown line')}{what}: {plain(b.error_line, 200)}"
         yield f"  {b.order}. {line}"
+    replays = _replays_clause(attempt.replay, findings)
     if attempt.as_it_stands:
-        yield "  the step captures as it stands"
+        yield f"  the step captures{replays or ' as it stands'}"
     elif attempt.captured:
-        yield f"  with {', '.join(attempt.patched_sources)} patched over, the step captures"
+        over = ", ".join(attempt.patched_sources)
+        yield f"  with {over} patched over, the step captures{replays}"
     elif attempt.stopped and attempt.complete:
         yield f"  stopped: {plain(attempt.stopped, LONG)}"
+    if attempt.replay is not None and attempt.replay.verdict == "right":
+        beside = f"{attempt.replay.inputs} inputs ({', '.join(attempt.replay.varied)})"
+        reason = f"; {plain(attempt.replay.reason, LONG)}" if attempt.replay.reason else ""
+        yield f"  replays compute what the eager step does on {beside}{reason}"
 
 
 def effect_lines(effect: PatchEffect) -> Iterator[str]:

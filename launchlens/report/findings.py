@@ -19,7 +19,7 @@ _VERDICTS = {
     "cleared": "does not block capture",
 }
 _MEANINGS = {
-    "confirmed": "a capture failed at this line",
+    "confirmed": "a capture failed at this line, or its replays went wrong",
     "likely": "this usually blocks a capture",
     "suspected": "it may block a capture",
     "cleared": "a capture went past it",
@@ -40,7 +40,9 @@ def describe_finding(finding: Finding) -> str:
 
 def verdict_words(finding: Finding) -> str:
     """What a finding does to a capture, and how sure that is."""
-    if finding.silent and finding.confidence != "confirmed":
+    if finding.replays_wrong:
+        return "makes replays go wrong (confirmed)"
+    if finding.silent:
         return f"may make replays go wrong silently ({finding.confidence})"
     return _VERDICTS[finding.confidence]
 

@@ -49,6 +49,8 @@ def _sentence(comparison: Comparison, index: int) -> str:
     side, phase = comparison.sides[index], comparison.phases[0]
     rows = {row.metric: row for row in phase.rows}
     start = plain(comparison.baseline.label) + (f" → {plain(side.short)}: " if index else ": ")
+    if wrong := next((f for f in side.findings if f.replays_wrong), None):
+        start += f"{plain(wrong.title)}; "
     failure = side.facts.failure
     if failure is not None and phase.steps[index] == 0 and not side.facts.untraced:
         at = f" at {plain(failure.source)}" if failure.source else ""

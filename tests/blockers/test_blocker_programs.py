@@ -99,7 +99,8 @@ def test_there_are_enough_programs_for_every_rule():
     assert len(clean) >= 3
     covered = {one["rule"] for e in expected.values() for one in e}
     # torch 2.11 makes a pageable copy of a strided pinned one: no program shows the slow call.
-    assert covered == {rule.id for rule in rules()} - {"slow-pinned-htod"}
+    in_traces = {rule.id for rule in rules() if rule.replays is None}
+    assert covered == in_traces - {"slow-pinned-htod"}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from launchlens.harness.attempt import run_attempts
+from launchlens.harness.attempt import make_step, run_attempts
 from launchlens.harness.variants.base import Context
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -38,9 +38,10 @@ def bus():
         def capture(forward):
             mode.capturing = True
             try:
-                forward()
+                output = forward()
             finally:
                 mode.capturing = False
+            return lambda: output
 
         yield mode, capture
 
@@ -57,7 +58,10 @@ def two_copies():
 def attempt(forward, **options):
     context = Context(phase="prefill", device="meta", reset=lambda: None)
     with bus() as (_, capture):
-        return run_attempts(None, forward, context, capture=capture, **options)
+        step = make_step(None, forward, context, capture)
+        result, failure, replay = run_attempts(step, **options)
+        assert (replay is not None) == result.captured
+        return result, failure
 
 
 def source(offset):
@@ -115,7 +119,8 @@ def test_a_failure_that_is_no_copy_ends_the_attempts():
     def capture(_):
         raise RuntimeError("The CUDA Graph is empty.")
 
-    result, _ = run_attempts(None, step, context, capture=capture, keep_going=True)
+    result, _, replay = run_attempts(make_step(None, step, context, capture), keep_going=True)
+    assert replay is None
     assert result.captured is False
     assert "nothing to patch over" in result.stopped
     assert result.stop_code == "no-copy-known"

@@ -50,3 +50,8 @@ class Finding:
     """Name of the file that causes it."""
     lines: tuple[int, ...] = ()
     """Its lines in that file."""
+
+    @property
+    def replays_wrong(self) -> bool:
+        """Whether replays of a captured step were seen to go wrong."""
+        return self.silent and self.confidence == "confirmed"

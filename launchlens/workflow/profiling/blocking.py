@@ -11,7 +11,7 @@ from launchlens.harness.variants import as_it_is
 from launchlens.protocol.result import AnyResult, AttemptResult, DispatchResult
 from launchlens.protocol.spec import Mode
 from launchlens.protocol.step import Attempt, BlockerMet, CopyEvent
-from launchlens.records.blocking import CaptureAttempt, CaptureBlocker
+from launchlens.records.blocking import CaptureAttempt, CaptureBlocker, ReplayCheck
 from launchlens.records.figures import Finding
 from launchlens.records.variant import shortened
 from launchlens.store import RunFolder
@@ -116,6 +116,7 @@ def attempt_record(attempt: Attempt) -> CaptureAttempt:
         patched_sources=attempt.patched_sources,
         stopped=attempt.stopped,
         complete=attempt.stop_code != "first-failure",
+        replay=same_fields(ReplayCheck, attempt.replay) if attempt.replay is not None else None,
     )
 
 

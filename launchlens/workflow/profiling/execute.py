@@ -17,9 +17,9 @@ from launchlens.protocol.spec import HarnessSpec
 from launchlens.records.variant import Failure, VariantFacts
 from launchlens.store import RunFolder
 from launchlens.workflow.load import Choices, load
+from launchlens.workflow.profiling import gather
 from launchlens.workflow.profiling.blocking import findings_with, try_capture
 from launchlens.workflow.profiling.child import child_command, run_child
-from launchlens.workflow.profiling.gather import equivalence_of, facts_of, failure_of, untraced_of
 from launchlens.workflow.profiling.outcome import Outcome, Status
 from launchlens.workflow.profiling.plan import Plan
 from launchlens.workflow.profiling.progress import Progress
@@ -49,11 +49,9 @@ class Execution:
         self._versions = {"nsys": nsys.version_text, "launchlens": version("launchlens")}
 
     def run_variants(self) -> list[Outcome]:
-        """All variants; one that fails leaves the others to go on.
+        """All variants in the plan's order; one that fails leaves the others to go on.
 
-        Returns:
-            In the order of the plan, but a baseline that left no trace stands behind the first
-            variant that did: nothing can be compared with it.
+        A baseline that left no trace comes behind the first variant that did.
         """
         outcomes: list[Outcome] = []
         for variant in self._plan.variants:
@@ -108,7 +106,8 @@ class Execution:
         name, stem = self._name(variant), self._plan.stem(variant)
         if failure is not None:
             self._progress.say(f"{name} {failure.words}: {failure.error_line}")
-        return Outcome(name, status, facts, stem, result=result)
+        wrong = gather.wrong_replays(result)
+        return Outcome(name, status, facts, stem, result=result, findings=wrong)
 
     def time_again(self, outcome: Outcome, turn: int) -> None:
         """One more process for the untraced times of a variant; they are pooled with the others."""
@@ -123,7 +122,7 @@ class Execution:
             outcome.facts = replace(outcome.facts, notes=(*outcome.facts.notes, said))
         elif result is not None and outcome.result is not None:
             outcome.again.append(result)
-            untraced = untraced_of(*(r.steps for r in (outcome.result, *outcome.again)))
+            untraced = gather.untraced_of(*(r.steps for r in (outcome.result, *outcome.again)))
             outcome.facts = replace(outcome.facts, untraced=untraced)
         self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
 
@@ -172,7 +171,7 @@ class Execution:
             said = capture.last_line(log) or "it printed nothing"
             said = f"the process ended with {capture.describe_exit(code)}: {said}"
             return None, _crash(said, None, log)
-        return result, failure_of(result, log)
+        return result, gather.failure_of(result, log)
 
     def _trace(self, outcome: Outcome, variant: str, kind: str) -> TraceResult | None:
         """Record, export and read one trace; returns what the traced child found out."""
@@ -198,7 +197,7 @@ class Execution:
         self._run.record_command(f"{outcome.variant}: {kind}", recording.command)
         result = read_result(Path(spec.result_path), TraceResult)
         if result is None or result.status != "ok":
-            failure = failure_of(result, recording.log) if result else None
+            failure = gather.failure_of(result, recording.log) if result else None
             said = failure.error_line if failure else f"see {recording.log}"
             raise CaptureError(
                 f"{variant}: the traced run failed although the untraced one ran: {said}."
@@ -208,18 +207,21 @@ class Execution:
 
     def _with_equivalence(self, outcome: Outcome, baseline: Outcome) -> VariantFacts:
         theirs, own = (self._run.results / f"{one.stem}.outputs.npz" for one in (baseline, outcome))
-        return replace(outcome.facts, equivalence=equivalence_of(theirs, own, baseline.variant))
+        beside = gather.equivalence_of(theirs, own, baseline.variant)
+        return replace(outcome.facts, equivalence=beside)
 
     def save(self, outcome: Outcome) -> None:
         """Into the run's folder and the database."""
         self._run.save_variant(outcome.variant, outcome.status, outcome.facts)
+        if outcome.findings:
+            self._run.save_findings(outcome.variant, outcome.findings)
         for kind, loaded in outcome.traces.items():
             trace = self._run.traces / loaded.analysis.trace.file
             self._run.save_steps(outcome.variant, kind, trace, loaded.analysis)
 
     def _facts(self, spec: HarnessSpec, result: TimeResult | TraceResult | None) -> VariantFacts:
         """Facts of a variant; what its child told of the machine is kept with the run."""
-        facts = facts_of(spec, result, command=self._plan.command, versions=self._versions)
+        facts = gather.facts_of(spec, result, command=self._plan.command, versions=self._versions)
         if result is not None:
             known = result.environment.versions if result.environment else {}
             digest = {"config_digest": result.model.config_digest} if result.model else {}

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
+from launchlens.blockers.replays import find_in_replays
 from launchlens.harness.equivalence import compare_outputs
 from launchlens.harness.variants import built_in
 from launchlens.metrics.statistics import pool_processes
@@ -15,10 +16,11 @@ from launchlens.protocol.result import Result, TimeResult, TraceResult
 from launchlens.protocol.spec import HarnessSpec
 from launchlens.protocol.step import StepPhase
 from launchlens.protocol.timings import TimedRequests, TimedSteps, UntimedRequests
-from launchlens.records.blocking import CaptureBlocker
+from launchlens.records.blocking import CaptureBlocker, ReplayCheck
+from launchlens.records.figures import Finding
 from launchlens.records.variant import Equivalence, Failure, RequestFigures, Untraced, VariantFacts
 
-_Record = TypeVar("_Record", RequestFigures, CaptureBlocker)
+_Record = TypeVar("_Record", RequestFigures, CaptureBlocker, ReplayCheck)
 
 
 def facts_of(
@@ -77,6 +79,11 @@ def notes_of(result: TimeResult | TraceResult) -> tuple[str, ...]:
             for r in result.requests
             if isinstance(r, UntimedRequests)
         ]
+        notes += [
+            f"Whether replays of the {phase} step are right cannot be told: {check.reason}."
+            for phase, check in result.replays.items()
+            if check.verdict == "unknown"
+        ]
         failures = result.outputs.failures if result.outputs else {}
         notes += [f"No outputs in {dtype}: {f.error_line}" for dtype, f in failures.items()]
     return tuple(notes)
@@ -103,6 +110,12 @@ def requests_of(result: TimeResult) -> tuple[RequestFigures, ...]:
     """Request-level figures, one for each concurrency that could be run."""
     timed = (r for r in result.requests if isinstance(r, TimedRequests))
     return tuple(same_fields(RequestFigures, r) for r in timed)
+
+
+def wrong_replays(result: TimeResult | None) -> tuple[Finding, ...]:
+    """Findings of phases whose replays compute something else than the eager step."""
+    checks = result.replays.items() if result is not None else ()
+    return tuple(chain(*(find_in_replays(check, phase) for phase, check in checks)))
 
 
 def same_fields(kind: type[_Record], source: Any) -> _Record:
