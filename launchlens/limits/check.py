@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from launchlens.limits.figures import (
     Figure,
@@ -62,15 +63,18 @@ def check_analysis(
 
 
 def check_findings(
-    limits: Sequence[Limit], where: str, findings: Sequence[Finding]
+    limits: Sequence[Limit], where: str, findings: Sequence[Finding], *, unproven: str | None = None
 ) -> tuple[LimitResult, ...]:
-    """Hold limits on blockers against findings alone.
+    """Hold limits on blockers against findings alone; ``unproven``: why there may be more.
 
     Raises:
         UsageError: a limit on another metric, or on a change.
     """
     require_blockers(limits)
-    return tuple(judge(limit, blockers_figure(limit, where, findings)) for limit in limits)
+    figures = [blockers_figure(limit, where, findings) for limit in limits]
+    if unproven is not None:
+        figures = [replace(figure, bound="lower", reason=unproven) for figure in figures]
+    return tuple(map(judge, limits, figures))
 
 
 def judge(limit: Limit, figure: Figure) -> LimitResult:

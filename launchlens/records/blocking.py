@@ -132,6 +132,14 @@ class BlockerReport:
     """Whether the steps launch CUDA graphs, so that what is in those shows no blockers."""
 
     @property
+    def unproven(self) -> str | None:
+        """Why there may be more to find than was found; None where nothing is left open."""
+        replay = self.attempt.replay if self.attempt is not None else None
+        if replay is None or replay.verdict != "unknown":
+            return None
+        return f"whether replays are right cannot be told: {replay.reason}"
+
+    @property
     def copies_per_step(self) -> dict[str, float]:
         """Synchronizing copies in each step, by phase; phases without any are left out."""
         found: dict[str, float] = {}

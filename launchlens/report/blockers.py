@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect, ReplayCheck
+from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect
 from launchlens.records.figures import Finding
 from launchlens.report.document import Block, Document, Findings, Section, Text
 from launchlens.report.findings import TITLE, describe_equivalence, finding_item
@@ -58,17 +58,18 @@ def blocker_sentence(report: BlockerReport) -> str:
         )
     elif not parts:
         parts.append(f"nothing found that would block the capture of the {kind}")
-    return f"{report.label}: {', '.join(parts)}{_capture_clause(report.attempt, report.findings)}."
+    return f"{report.label}: {', '.join(parts)}{_capture_clause(report)}."
 
 
 def _findings(count: int, *, other: bool = False) -> str:
     return f"{count} {'other ' if other else ''}finding{'s' if count > 1 else ''}"
 
 
-def _capture_clause(attempt: CaptureAttempt | None, findings: Sequence[Finding]) -> str:
+def _capture_clause(report: BlockerReport) -> str:
+    attempt = report.attempt
     if attempt is None:
         return ""
-    replays = _replays_clause(attempt.replay, findings)
+    replays = _replays_clause(report)
     if attempt.as_it_stands:
         return f"; the step captures{replays or ' as it stands'}"
     first = attempt.blockers[0] if attempt.blockers else None
@@ -80,33 +81,31 @@ def _capture_clause(attempt: CaptureAttempt | None, findings: Sequence[Finding])
     return f"; capture fails{where}, and succeeds with {lines} {noun} patched over{replays}"
 
 
-def _replays_clause(replay: ReplayCheck | None, findings: Sequence[Finding]) -> str:
+def _replays_clause(report: BlockerReport) -> str:
     """What is wrong with the replays of a captured step, or not known of them."""
-    if wrong := next((f for f in findings if f.replays_wrong), None):
+    if wrong := next((f for f in report.findings if f.replays_wrong), None):
         return f", but {plain(wrong.title)}"
-    if replay is not None and replay.verdict == "unknown":
-        return f", but whether replays are right cannot be told: {plain(replay.reason or '', LONG)}"
-    return ""
+    return f", but {plain(report.unproven, LONG)}" if report.unproven else ""
 
 
 def _blocks(report: BlockerReport) -> Iterator[Block]:
     if report.findings:
         yield Findings("", tuple(finding_item(f) for f in report.findings))
     if report.attempt is not None:
-        yield Text(tuple(_attempt_lines(report.attempt, report.findings)), "list")
+        yield Text(tuple(_attempt_lines(report, report.attempt)), "list")
     elif report.findings:
         said = "launchlens blockers --model tries one, on a machine with a GPU."
         yield Text((f"No capture was tried, so these are suspects: {said}",), "list")
 
 
-def _attempt_lines(attempt: CaptureAttempt, findings: Sequence[Finding]) -> Iterator[str]:
+def _attempt_lines(report: BlockerReport, attempt: CaptureAttempt) -> Iterator[str]:
     """What a capture attempt met, in order, and how it ended."""
     yield "Capture attempt:"
     for b in attempt.blockers:
         what = f" ({b.count} × {b.bytes} bytes)" if b.count and b.bytes is not None else ""
         line = f"{plain(b.source or 'unknown line')}{what}: {plain(b.error_line, 200)}"
         yield f"  {b.order}. {line}"
-    replays = _replays_clause(attempt.replay, findings)
+    replays = _replays_clause(report)
     if attempt.as_it_stands:
         yield f"  the step captures{replays or ' as it stands'}"
     elif attempt.captured:

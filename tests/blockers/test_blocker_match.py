@@ -1,5 +1,6 @@
 """Source lines from dispatch events, and confirmation by a capture attempt."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from drawn_traces import call, draw, dtoh, htod, launch
 
 from launchlens.blockers import find_blockers
 from launchlens.metrics import summarize
+from launchlens.protocol.replay import ReplayCheck
 from launchlens.trace import read_trace
 
 TRACES = Path(__file__).parents[2] / "traces"
@@ -109,6 +111,62 @@ def test_an_attempt_confirms_in_order_and_clears_the_mask_check(gemma):
     mask = findings["masking_utils.py:700"]
     assert mask.confidence == "cleared"
     assert "Skipped while capturing" in mask.note
+
+
+def test_a_second_copy_of_a_line_that_was_patched_over_is_not_cleared():
+    """``y.cpu().to(device)``: the capture failed at the first copy, and both were patched over."""
+    calls = [
+        launch(10),
+        call(COPY, 50, 60, dtoh(4, 70, 72)),
+        call(SYNC, 61, 80),
+        call(COPY, 100, 110, htod(4, 120, 122)),
+        call(SYNC, 111, 130),
+        launch(140),
+    ]
+    events = [event(kind, 4, 7, file="/m/two.py") for kind in ("dtoh", "htod")]
+    failed = met(REFUSED, 7, "/m/two.py", kind="dtoh", bytes=4, count=2)
+    attempt = replace(attempted(failed, captured=True, cleared=[]), patched_sources=("two.py:7",))
+    found = find_blockers(*draw(calls), dispatch_events=events, attempt=attempt)
+    told = {f.rule: f for f in found}
+    assert told["dtoh-sync"].confidence == "confirmed"
+    assert told["pageable-htod"].confidence == "likely"
+    assert "Not reached: two.py:7 was patched over" in told["pageable-htod"].note
+
+
+CHECK = ReplayCheck(
+    "wrong-replay", 8, ("tokens",), 8, 2.5, 0.0, 0.3, "model.layers.1.mlp", "Hidden",
+    "hidden.py:9", "/m/hidden.py", 9,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("verdict", ["wrong-replay", "frozen-value"])
+def test_wrong_replays_are_a_finding_with_the_first_layer(verdict):
+    attempt = replace(attempted(captured=True), replay=replace(CHECK, verdict=verdict))
+    (finding,) = find_blockers(*draw([launch(10)]), attempt=attempt)
+    assert (finding.rule, finding.confidence, finding.source) == (
+        verdict,
+        "confirmed",
+        "hidden.py:9",
+    )
+    assert finding.replays_wrong
+    assert finding.title.startswith("replays ")
+    assert finding.title.endswith(", from model.layers.1.mlp on")
+    assert "On 8 of 8 inputs (tokens)" in finding.note
+    assert "2.5" in finding.note
+    assert "model.layers.1.mlp (Hidden)" in finding.note
+
+
+@pytest.mark.parametrize("verdict", ["right", "unknown"])
+def test_replays_that_are_right_or_unknown_are_none(verdict):
+    attempt = replace(attempted(captured=True), replay=replace(CHECK, verdict=verdict))
+    assert find_blockers(*draw([launch(10)]), attempt=attempt) == ()
+
+
+def test_a_silent_suspect_at_which_a_capture_failed_is_not_taken_for_a_wrong_replay():
+    calls = [launch(10), launch(20, stream=1)]
+    attempt = attempted(met("CUDA error: capturing stream has unjoined work", 7, "model.py"))
+    for finding in find_blockers(*draw(calls), attempt=attempt):
+        assert not finding.replays_wrong
 
 
 def test_a_first_failure_alone_confirms_one_and_clears_none(gemma):

@@ -200,6 +200,14 @@ def test_queries_from_another_thread_only_while_a_step_runs():
     finding = only(found([launch(10), launch(100), *query]))
     assert (finding.rule, finding.count_per_step) == ("event-query", 2.0)
     assert finding.kinds.endswith("(another thread)")
+    assert "thread_local" in finding.remedy
+
+
+def test_a_query_of_the_steps_own_thread_is_not_helped_by_another_capture_mode():
+    finding = only(found([launch(10), call("cudaEventQuery_v3020", 50, 51), launch(100)]))
+    assert finding.rule == "event-query"
+    assert "thread_local" not in finding.remedy
+    assert "leave the query out" in finding.remedy
 
 
 def test_steps_that_differ():

@@ -111,5 +111,6 @@ def blockers(
 
         report = probe_model(plan, patch, nsys, runs, tell)
     tell(report)
-    findings = (report.patched or report).findings
-    end_if_broken(check_findings(conditions, report.label, findings))
+    last = report.patched or report
+    results = check_findings(conditions, report.label, last.findings, unproven=last.unproven)
+    end_if_broken(results)
