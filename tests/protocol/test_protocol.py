@@ -7,6 +7,7 @@ from launchlens.errors import HarnessError
 from launchlens.protocol.result import (
     AttemptResult,
     TimeResult,
+    TraceResult,
     make_result,
     read_result,
     write_result,
@@ -105,11 +106,12 @@ def test_what_the_harness_does_not_send_is_refused_by_name(tmp_path, mode, chang
 def test_recorded_answers_are_read_as_they_were_written():
     """Answers of an H200 that an older harness wrote; what is new has its default."""
     for path in RECORDED.glob("*/*.json"):
-        kind = AttemptResult if "attempt" in path.name else TimeResult
+        traced = TraceResult if ".trace." in path.name else TimeResult
+        kind = AttemptResult if "attempt" in path.name else traced
         result = read_result(path, kind)
         raw = json.loads(path.read_text())
         assert result.model.class_name == raw["model"]["class"]
         if kind is TimeResult:
             assert list(result.steps["prefill"].samples_ns) == raw["steps"]["prefill"]["samples_ns"]
-        else:
+        elif kind is AttemptResult:
             assert len(result.attempt.events) == len(raw["attempt"]["events"])
