@@ -2,5 +2,6 @@
 
 from launchlens.comparison.compare import compare, tabulate
 from launchlens.comparison.figures import side_figures
+from launchlens.comparison.recompute import recompute
 
-__all__ = ["compare", "side_figures", "tabulate"]
+__all__ = ["compare", "recompute", "side_figures", "tabulate"]

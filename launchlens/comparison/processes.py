@@ -71,14 +71,17 @@ def is_in_doubt(
     before, after = (
         next((u for u in s.facts.untraced if u.phase == phase), None) for s in (base, side)
     )
-    if before is None or after is None or not _is_small(before, after):
+    if before is None or after is None:
         return False
-    shares = [
-        busy / wall
-        for g, u in ((base_group, before), (group, after))
-        if g is not None and (busy := g.metrics["busy_ns"].median) and (wall := u.wall_ns.median)
-    ]
-    return _waits(shares)
+    busy = [g.metrics["busy_ns"].median if g else None for g in (base_group, group)]
+    return may_be_chance(before, after, busy)
+
+
+def may_be_chance(before: Untraced, after: Untraced, busy_ns: Sequence[float | None]) -> bool:
+    """The same of two sides by how long their GPUs work in such a step, where that is known."""
+    walls = (before.wall_ns.median, after.wall_ns.median)
+    shares = [busy / wall for busy, wall in zip(busy_ns, walls, strict=True) if busy and wall]
+    return _waits(shares) and _is_small(before, after)
 
 
 def _waits(shares: Sequence[float]) -> bool:

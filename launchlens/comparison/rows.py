@@ -17,36 +17,47 @@ _OPPOSITE: dict[Bound | None, Bound] = {"lower": "upper", "upper": "lower"}
 
 def metric_row(metric: Metric, stats: Sequence[tuple[Stat | None, str]], groups: Groups) -> Row:
     """One metric over all sides, with changes against the first and their verdicts."""
-    threshold = {"count": SMALLEST_COUNT, "fraction": SMALLEST_IDLE}.get(
-        metric.unit, SMALLEST_RELATIVE
-    )
-    base = stats[0][0]
-    cells = [
-        _cell(metric, base, stat, source, threshold, is_base=i == 0)
-        for i, (stat, source) in enumerate(stats)
-    ]
     bounds = [_bound(metric, *side) for side in zip(stats, groups, strict=True)]
-    cells = _with_bounds(metric, cells, bounds)
+    cells = _cells(metric, stats, bounds)
     return Row(
         metric=metric.name,
         title=metric.title,
         unit=metric.unit,
         direction=metric.direction,
-        threshold=threshold,
+        threshold=threshold_of(metric),
         cells=tuple(cells),
         headline=metric.headline,
         note=_row_note(metric, cells, groups),
     )
 
 
+def judged(metric: Metric, cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """The cells, the baseline's first, with the changes and verdicts that follow from the rest."""
+    stats = [(Stat(c.value, None, None, None, c.ci_low, c.ci_high, c.n), c.source) for c in cells]
+    bounds = [None if cell.value is None else cell.bound for cell in cells]
+    made = _cells(metric, stats, bounds)
+    return tuple(
+        replace(cell, note=told.note, failed=told.failed)
+        for cell, told in zip(made, cells, strict=True)
+    )
+
+
+def threshold_of(metric: Metric) -> float:
+    """The smallest difference that matters: absolute for counts and fractions, else relative."""
+    smallest = {"count": SMALLEST_COUNT, "fraction": SMALLEST_IDLE}
+    return smallest.get(metric.unit, SMALLEST_RELATIVE)
+
+
+def _cells(
+    metric: Metric, stats: Sequence[tuple[Stat | None, str]], bounds: Sequence[Bound | None]
+) -> list[Cell]:
+    base = stats[0][0]
+    cells = [_cell(metric, base, *one, is_base=i == 0) for i, one in enumerate(stats)]
+    return _with_bounds(metric, cells, bounds)
+
+
 def _cell(
-    metric: Metric,
-    base: Stat | None,
-    stat: Stat | None,
-    source: str,
-    threshold: float,
-    *,
-    is_base: bool,
+    metric: Metric, base: Stat | None, stat: Stat | None, source: str, *, is_base: bool
 ) -> Cell:
     if stat is None or stat.median is None:
         return Cell(None, source=source, verdict="neutral" if is_base else "unknown")
@@ -57,7 +68,11 @@ def _cell(
         return replace(cell, verdict="unknown")
     change = stat.median - base.median
     relative = change / base.median if base.median else None
-    margin = threshold * abs(base.median) if metric.unit not in ("count", "fraction") else threshold
+    if relative is not None and not math.isfinite(relative):
+        relative = None  # of a value next to nothing
+    margin = threshold_of(metric)
+    if metric.unit not in ("count", "fraction"):
+        margin *= abs(base.median)
     verdict = judge(metric, base, stat, margin)
     return replace(cell, change=change, relative=relative, verdict=verdict)
 

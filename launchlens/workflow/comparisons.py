@@ -61,7 +61,12 @@ def load_comparison(
 
 
 def read_comparison(path: Path) -> Comparison:
-    """A comparison that was written as JSON; `LaunchlensError` if the file does not hold one."""
+    """A comparison that was written as JSON; its changes and verdicts are worked out again.
+
+    Raises:
+        LaunchlensError: the file does not hold one.
+    """
+    from launchlens.comparison import recompute
     from launchlens.records.comparison import Comparison
     from launchlens.serialize import from_json
 
@@ -76,7 +81,7 @@ def read_comparison(path: Path) -> Comparison:
         raise UsageError(
             f"{path} holds no comparison.", hint="Write one with launchlens diff --format json."
         )
-    return comparison
+    return recompute(comparison, named=str(path))
 
 
 def measured_commits(comparison: Comparison) -> list[str]:
