@@ -15,8 +15,6 @@ DRY = ("--repo", "o/r", "--pr", "1", "--dry-run")
 STRANGE = (
     "\n# Heading\n- @octocat ![i](https://evil.example/t.png) <img src=x> ```mermaid\n::error::"
 )
-    "\n# Heading\n- @octocat ![i](https://evil.example/t.png) <img src=x> ```mermaid\n::error::"
-)
 
 
 @pytest.fixture
