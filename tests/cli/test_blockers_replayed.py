@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 
 import numpy as np
 import profiled
@@ -92,6 +94,45 @@ def test_rounds_need_a_patch_and_a_gpu(fails, machine, tmp_path):
     model = ("blockers", "--model", "gemma-3n-E4B-it", "--rounds", "2", "--runs", tmp_path)
     assert "--patch" in fails(*model, code=2)
     assert "on a GPU only" in fails(*model, "--patch", PATCH, "--device", "cpu", code=2)
+
+
+WRONG = {
+    "verdict": "frozen-value", "inputs": 8, "varied": ["tokens"], "differing": 8,
+    "max_abs_diff": 2.5, "eager_spread": 1.5, "tolerance": 0.3, "module": "model.layers.3.mlp",
+    "module_class": "Counted", "source": "counted.py:7", "path": "/m/counted.py", "line": 7,
+    "reason": "eager differs from itself by 1.5 on the same input",
+}  # fmt: skip
+
+
+@pytest.fixture
+def wrong_replays(machine, tmp_path):
+    """The same machine, on which replays of the patched step are wrong."""
+    answers = tmp_path / "answers"
+    shutil.copytree(machine.answers, answers)
+    machine.answers = answers
+    path = answers / "attempt-patched_0.json"
+    result = json.loads(path.read_text())
+    result["attempt"]["replay"] = WRONG
+    path.write_text(json.dumps(result))
+    return machine
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "json"])
+def test_wrong_replays_are_told_in_every_format_and_fail_a_gate(cli, wrong_replays, tmp_path, form):
+    code, out, err = ask(cli, tmp_path, "--format", form, "--fail-on", "blockers>0")
+    assert code == 3
+    assert "frozen-value × 1" in err
+    said = " ".join(out.split())
+    assert "replays keep a value that Python changes from step to step" in said
+    assert "model.layers.3.mlp" in said
+    if form != "json":
+        with_patch = said[re.search(r"With gemma3n.?_both\.py:", said).start() :]
+        assert "as it stands" not in with_patch
+        return
+    patched = json.loads(out)["patched"]
+    assert patched["attempt"]["replay"]["max_abs_diff"] == 2.5
+    (finding,) = [f for f in patched["findings"] if f["rule"] == "frozen-value"]
+    assert (finding["confidence"], finding["source"]) == ("confirmed", "counted.py:7")
 
 
 def test_phases_are_counted_apart():

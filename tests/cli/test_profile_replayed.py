@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -114,3 +115,28 @@ def test_trends_follow_what_rests_on_trace_and_untraced_times(cli, machine, tmp_
     series = {one["variant"]: one for one in json.loads(told)["series"]}
     assert [series[v]["points"][0]["value"] for v in LAUNCHES] == [c["value"] for c in row["cells"]]
     assert {one["source"] for one in series.values()} == {"traced and untraced"}
+
+
+def test_wrong_replays_of_a_variant_stand_in_its_sentence_and_fail_a_gate(cli, machine, tmp_path):
+    answers = tmp_path / "answers"
+    shutil.copytree(machine.answers, answers)
+    machine.answers = answers
+    path = answers / "cudagraph.time.json"
+    result = json.loads(path.read_text())
+    known = {"inputs": 8, "varied": ["tokens"], "differing": None, "max_abs_diff": None}
+    known |= {"eager_spread": None, "tolerance": None}
+    result["replays"] = {
+        "prefill": known | {"verdict": "wrong-replay", "module": "model.layers.0.mlp"},
+        "decode": known | {"verdict": "unknown", "reason": "the step draws random numbers"},
+    }
+    path.write_text(json.dumps(result))
+    code, out, err = cli(
+        "profile", "--model", "qwen3-0.6b", "--runs", tmp_path, "--fail-on", "blockers>0"
+    )  # fmt: skip
+    assert code == 3
+    assert "wrong-replay × 1" in err
+    said = " ".join(out.split())
+    assert (
+        "cudagraph: replays compute something else than the eager step, from model.layers.0.mlp on;"
+    ) in said
+    assert "replays of the decode step are right cannot be told: the step draws random" in said

@@ -94,6 +94,19 @@ def test_keep_going_finds_all_blockers_in_order_and_then_captures():
     assert failure.source == source(1)
 
 
+def there_and_back():
+    return torch.tensor(1.0).to("meta").cpu() + 1, GPU * 2
+
+
+def test_what_else_is_on_a_patched_line_is_neither_met_nor_cleared():
+    result, _ = attempt(there_and_back, keep_going=True)
+    line = f"test_harness_attempt.py:{there_and_back.__code__.co_firstlineno + 1}"
+    assert [event.kind for event in result.events if event.source == line] == ["htod", "dtoh"]
+    assert result.captured is True
+    assert result.patched_sources == (line,)
+    assert result.cleared == ()
+
+
 def test_a_new_process_goes_on_where_the_last_one_stopped():
     result, _ = attempt(two_copies, patched_sources=(source(1),))
     assert [item.source for item in result.blockers] == [source(2)]

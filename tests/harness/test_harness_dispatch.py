@@ -191,3 +191,25 @@ def test_decode_steps_are_followed_too(tiny_model, run_harness):
     process, result = run_harness(model=str(tiny_model), mode="dispatch", osl=2)
     assert process.returncode == 0, process.stderr
     assert {event["phase"] for event in result["events"]} <= {"prefill", "decode"}
+
+
+def test_gpt_oss_copies_a_number_for_each_of_its_masks():
+    """One mask for sliding layers, one for the others; each is made by ``torch.tensor(0.0, …)``."""
+    import inspect
+
+    from transformers import AutoModelForCausalLM, GptOssConfig, masking_utils
+
+    config = GptOssConfig(
+        hidden_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        head_dim=16, intermediate_size=64, num_local_experts=4, num_experts_per_tok=2,
+        vocab_size=100, sliding_window=4,
+    )  # fmt: skip
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).eval()
+    tokens = torch.ones(1, 8, dtype=torch.int64, device="meta")
+    events = record(lambda: model(input_ids=tokens, use_cache=False), model=model)
+    lines, _ = inspect.findsource(masking_utils)
+    made = next(i for i, line in enumerate(lines, 1) if "torch.tensor(0.0, device" in line)
+    assert [(e.op, e.kind, e.bytes, e.source, e.module) for e in events] == [
+        ("torch.tensor", "htod", 2, f"masking_utils.py:{made}", "model")
+    ] * 2

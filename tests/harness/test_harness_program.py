@@ -1,5 +1,7 @@
 """The harness as a real child process on the CPU, with a two-layer model."""
 
+import json
+
 import numpy as np
 import pytest
 from tiny_model import make_checkpoint
@@ -261,3 +263,20 @@ def test_an_unreadable_spec_goes_to_standard_error(run_harness):
     assert process.returncode == 1
     assert result is None
     assert "nonsense" in process.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("T5Config", {"model_type": "t5", "d_model": 64, "num_layers": 2}),
+        ("WhisperConfig", {"model_type": "whisper", "d_model": 64, "encoder_layers": 2}),
+    ],
+)
+def test_an_encoder_decoder_model_says_what_is_supported(run_harness, tmp_path, kind, values):
+    (tmp_path / "config.json").write_text(json.dumps(values | {"is_encoder_decoder": True}))
+    process, result = run_harness(model=str(tmp_path))
+    assert process.returncode == 1
+    assert process.stderr.count("\n") == 1
+    assert f"is an encoder-decoder model ({kind})" in result["error"]["message"]
+    assert "launchlens blockers TRACE" in result["error"]["hint"]
+    assert result["error"]["traceback"] is None
