@@ -17,8 +17,8 @@ class FakeGitHub:
     """State of the server.
 
     ``faults`` are answers given before anything else, by (method, path suffix): a tuple
-    (status, headers, body), or "drop" to close the connection, or "lost" to do the work and then
-    close the connection without an answer.
+    (status, headers, body), bytes as they are, or "drop" to close the connection, or "lost" to do
+    the work and then close the connection without an answer.
     """
 
     def __init__(self):
@@ -154,11 +154,12 @@ class FakeGitHub:
             return 200, {}, dict(found)
 
     def answer(self, handler, status, headers, body):
-        raw = b"" if body is None else json.dumps(body).encode()
+        as_it_is = isinstance(body, bytes)
+        raw = b"" if body is None else body if as_it_is else json.dumps(body).encode()
         handler.send_response(status)
         for name, value in headers.items():
             handler.send_header(name, value)
-        if body is not None:
+        if body is not None and "Content-Type" not in headers:
             handler.send_header("Content-Type", "application/json; charset=utf-8")
         handler.send_header("Content-Length", str(len(raw)))
         handler.end_headers()

@@ -269,3 +269,51 @@ def test_token_of_gh(tmp_path, monkeypatch, api, script, expected):
     else:
         with pytest.raises(UsageError, match="no token"):
             find_token(f"https://{api}", {})
+
+
+PAGE = b"<!doctype html><title>Sign in</title>::error::proxy\n\x1b[31m"
+ODD = {
+    "html": (200, {"Content-Type": "text/html"}, PAGE),
+    "html named json": (200, {}, PAGE),
+    "bad json": (200, {}, b'{"id": 1, "sha'),
+    "nothing": (200, {}, b""),
+    "null": (200, {}, None),
+    "a number": (200, {}, 7),
+    "a list": (200, {}, [1, 2]),
+    "an empty object": (200, {}, {}),
+    "other types": (200, {}, {"id": "x", "login": 7, "head": "no", "user": 1, "html_url": []}),
+    "not utf-8": (200, {}, b"\xff\xfe\x00{"),
+    "deep json": (200, {}, b"[" * 200_000),
+    "redirect elsewhere": (302, {"Location": "https://evil.example/"}, {}),
+    "redirect to a path": (301, {"Location": "/elsewhere"}, {}),
+    "redirect to nothing": (302, {}, {}),
+    "permanent redirect": (308, {"Location": "http://127.0.0.1:1/"}, {}),
+    "teapot": (418, {"Content-Type": "text/html"}, PAGE),
+    "error of html": (422, {"Content-Type": "text/html"}, PAGE * 100),
+    "error of odd json": (422, {}, {"message": ["x"], "errors": 3}),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    ("method", "suffix"),
+    [("GET", "/user"), ("GET", "/pulls/7"), ("GET", COMMENTS), ("POST", COMMENTS), ("PATCH", "")],
+)
+def test_odd_answers_are_one_sentence(fake, method, suffix, odd):
+    if method == "PATCH":
+        fake.add(f"{MARKER}\nold")
+    fake.fail(method, suffix, *[ODD[odd]] * 9)
+    target = forge(fake)
+    try:
+        target.read_head()
+        posted = post_comment(target, BODY, MARKER)
+    except ForgeError as error:
+        said = str(error)
+    else:  # an answer that tells nothing, where nothing is needed
+        said = posted.url
+        assert suffix == COMMENTS
+        assert method == "GET"
+    assert len(said) < 600
+    assert not set("\x1b\n") & set(said)
+    assert TOKEN not in said
+    assert "evil.example" not in said or "redirect" in said

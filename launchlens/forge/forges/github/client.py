@@ -24,6 +24,9 @@ LONGEST_WAIT_S = 120.0  # a rate limit that lasts longer ends the command instea
 SECONDARY_WAIT_S = 60.0  # GitHub asks for a minute where it names no time
 TIMEOUT_S = 30
 PAGE_SIZE = 100
+_LONGEST = 300  # characters of what GitHub says
+_NOT_UNDERSTOOD = (ValueError, TypeError, AttributeError, LookupError, RuntimeError)
+"""What PyGithub raises of a page of HTML, broken JSON, other types, and redirects elsewhere."""
 
 
 class PullRequestOnGitHub:
@@ -57,7 +60,7 @@ class PullRequestOnGitHub:
     def read_head(self) -> str:
         """Full hash of the pull request's head commit."""
         with self._errors("read the pull request"):
-            return self._pull.head.sha
+            return _text(self._pull.head.sha)
 
     def list_comments(self) -> list[Comment]:
         """All comments of the pull request, from all pages."""
@@ -76,6 +79,8 @@ class PullRequestOnGitHub:
         with self._errors("update the comment"):
             raw = self._raw[comment.id]
             raw.edit(body)
+            if raw.body == comment.body != body:
+                raise ValueError("the answer does not hold the comment")
             return self._keep(raw, own=comment.own)
 
     def delete_comment(self, comment: Comment) -> None:
@@ -116,13 +121,13 @@ class PullRequestOnGitHub:
 
         with self._errors("find out whose token this is"):
             try:
-                return self._client.get_user().login, False
+                return _text(self._client.get_user().login), False
             except GithubException as error:
                 if error.status not in (403, 404) or _is_rate_limit(error):
                     raise
             query = "query { viewer { login } }"
             _, answer = self._client.requester.graphql_query(query, {})
-            return str(answer["data"]["viewer"]["login"]).removesuffix("[bot]"), True
+            return _text(answer["data"]["viewer"]["login"]).removesuffix("[bot]"), True
 
     def _comment(self, raw: IssueComment, login: str, is_bot: bool) -> Comment:
         author: NamedUser | Organization | None = raw.user
@@ -135,14 +140,16 @@ class PullRequestOnGitHub:
         return self._keep(raw, own=own)
 
     def _keep(self, raw: IssueComment, *, own: bool) -> Comment:
+        if not isinstance(raw.id, int):
+            raise TypeError("a comment without a number")
         self._raw[raw.id] = raw
-        return Comment(id=raw.id, own=own, body=raw.body or "", url=raw.html_url)
+        return Comment(id=raw.id, own=own, body=raw.body or "", url=_text(raw.html_url))
 
     @contextlib.contextmanager
     def _errors(self, doing: str) -> Iterator[None]:
         """Turns what GitHub and the network say into one sentence without the token."""
         import requests
-        from github import GithubException
+        from github import BadAttributeException, GithubException
 
         target = f"{self._repo}#{self._number}"
         try:
@@ -162,6 +169,15 @@ class PullRequestOnGitHub:
                 f"({type(error).__name__}).",
                 hint="Check the network and GITHUB_API_URL; nothing else was changed.",
             ) from None
+        except (*_NOT_UNDERSTOOD, BadAttributeException):
+            raise self._not_understood(doing) from None
+
+    def _not_understood(self, doing: str) -> ForgeError:
+        return ForgeError(
+            f"What answered at {self._api_url} is not GitHub: its answer makes no sense to {doing} "
+            f"on {self._repo}#{self._number}.",
+            hint="Check GITHUB_API_URL, and whether a proxy stands between.",
+        )
 
 
 def _make_retry(backoff_s: float, longest_wait_s: float) -> GithubRetry:
@@ -192,6 +208,13 @@ def _make_retry(backoff_s: float, longest_wait_s: float) -> GithubRetry:
     )
 
 
+def _text(answered: object) -> str:
+    """A text that GitHub always gives; `TypeError` where what answers is not GitHub."""
+    if not isinstance(answered, str):
+        raise TypeError("not a text")
+    return answered
+
+
 def _is_rate_limit(error: GithubException) -> bool:
     from github import RateLimitExceededException
 
@@ -201,7 +224,8 @@ def _is_rate_limit(error: GithubException) -> bool:
 def _explain(error: GithubException) -> tuple[str, str | None]:
     """What an error of the API means, and what to do."""
     said = error.data.get("message") if isinstance(error.data, dict) else None
-    text = str(said or error.message or f"status {error.status}").rstrip(".")
+    words = str(said or error.message or f"status {error.status}").split()
+    text = "".join(c for c in " ".join(words) if c.isprintable())[:_LONGEST].rstrip(".")
     if _is_rate_limit(error):
         return f"its rate limit is used up ({text})", "Try again later, or use another token."
     if error.status == 401:
