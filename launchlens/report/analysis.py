@@ -116,7 +116,7 @@ def _metric_row(metric: Metric, stat: Stat) -> Row:
         return Row((metric.title, _value(metric, stat, None), "", "", "", ""), None, shown)
     numbers = (stat.median, stat.p10, stat.p90, stat.p99)
     figures: list[Cell] = [_value(metric, stat, number) for number in numbers]
-    interval = Interval(stat.ci_low, stat.ci_high, metric.unit)
+    interval = Interval(stat.ci_low, stat.ci_high, metric.unit, stat.bound)
     return Row((metric.title, *figures, interval), None, shown)
 
 

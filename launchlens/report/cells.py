@@ -57,6 +57,7 @@ class Interval:
     low: Number | None
     high: Number | None
     unit: Unit
+    bound: Bound | None = None
 
 
 Cell = str | Name | Value | Judged | Interval

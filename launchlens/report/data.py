@@ -37,6 +37,8 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
 def _remarks(cell: Cell) -> Iterator[str]:
     if cell.bound:
         yield f"{cell.bound} bound"
+    if cell.change_bound:
+        yield f"change: {cell.change_bound} bound"
     if cell.note:
         yield cell.note
 

@@ -7,9 +7,9 @@ from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
 from launchlens.records.figures import Analysis, Group
 from launchlens.report.cells import Value
 from launchlens.report.words import (
+    BOUND_SIGNS,
     LONG,
     digits,
-    format_ns,
     format_value,
     joined,
     plain,
@@ -113,14 +113,15 @@ def analysis_sentence(analysis: Analysis) -> str:
     where = f" ({group_words(group)}; first of {alike})" if alike > 1 else ""
     noun = "launch" if launches == "1" else "launches"
     start = f"{plain(analysis.trace.label)}: {launches} {noun} per {step_words(group.phase)}{where}"
-    idle, window = metrics["idle"], metrics["window_ns"].median
-    if idle.median is None or window is None:
-        took = format_value(metrics["cpu_ns"].median, "ns")
+    idle, window = metrics["idle"], metrics["window_ns"]
+    if idle.median is None or window.median is None:
+        took = format_value(metrics["cpu_ns"].median, "ns", metrics["cpu_ns"].bound)
         reason = plain(group.unknown_reason or "the trace cannot tell", 400)
         return f"{start}, {took} on the CPU (traced); GPU idle unknown: {reason}"
     bound = f": {group.bound}" if group.bound else ""
     said = format_value(idle.median, "fraction", idle.bound)
-    return f"{start}, GPU idle {said} of {format_ns(window)} (traced){bound}{_waits(group, window)}"
+    of = format_value(window.median, "ns", window.bound)
+    return f"{start}, GPU idle {said} of {of} (traced){bound}{_waits(group, window.median)}"
 
 
 def group_words(group: Group) -> str:
@@ -130,14 +131,14 @@ def group_words(group: Group) -> str:
 
 def _waits(group: Group, window: float) -> str:
     shares = [
-        (group.metrics[f"{GAPS}.{name}"].median or 0, metric.cause)
+        (stat.median or 0, metric.cause, BOUND_SIGNS.get(stat.bound, ""))
         for name, metric in gap_causes().items()
-        if metric.cause
+        if metric.cause and (stat := group.metrics[f"{GAPS}.{name}"])
     ]
     largest = sorted(shares, reverse=True)[:2]
     said = [
-        f"{100 * ns / window:.0f}% waits {words}"
-        for ns, words in largest
-        if ns / window >= _WORTH_TELLING
+        f"{sign}{100 * ns / window:.0f}% waits {words}"
+        for ns, words, sign in largest
+        if window and ns / window >= _WORTH_TELLING
     ]
     return "; " + ", ".join(said) if said else ""

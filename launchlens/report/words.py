@@ -22,7 +22,7 @@ _LONGEST_NAME = 160
 _FRAMES = 6
 _PYTHON = re.compile(r"\.py:\d")
 _FOLDERS = re.compile(r"\S*/(?=[^/\s]+:\d)")
-_BOUNDS = {"lower": "≥ ", "upper": "≤ "}
+BOUND_SIGNS: dict[Bound | None, str] = {"lower": "≥ ", "upper": "≤ "}
 _LONGER = {"ns": ("longer", "shorter"), "bytes": ("larger", "smaller")}
 
 
@@ -30,7 +30,7 @@ def format_value(number: Number | None, unit: str, bound: Bound | None = None) -
     """A number with its unit (count, ns, fraction, bytes or per_s), marked where it is a bound."""
     if number is None:
         return UNKNOWN
-    return (_BOUNDS[bound] if bound else "") + _format_known(number, unit)
+    return BOUND_SIGNS.get(bound, "") + _format_known(number, unit)
 
 
 def _format_known(number: Number, unit: str) -> str:
@@ -95,10 +95,13 @@ def value(figure: Value) -> str:
     return format_value(figure.number, figure.unit, figure.bound)
 
 
-def interval(low: Number | None, high: Number | None, unit: str) -> str:
-    """A confidence interval, or nothing where there is none."""
+def interval(figure: Value | Interval) -> str:
+    """A confidence interval, or nothing where there is none; of a bound only the end it has."""
+    low, high, unit = figure.low, figure.high, figure.unit
     if low is None or high is None:
         return ""
+    if figure.bound:
+        return format_value(low if figure.bound == "lower" else high, unit, figure.bound)
     return f"{format_value(low, unit)} to {format_value(high, unit)}"
 
 
@@ -121,7 +124,7 @@ def _change(judged: Judged) -> tuple[str, str]:
     bound = judged.change_bound
     if (judged.relative or 0) < 0 and "× " in said:  # how much shorter, said as a number above 1
         bound = "lower" if bound == "upper" else "upper"
-    return f"{_BOUNDS[bound]}{said}", rest
+    return f"{BOUND_SIGNS[bound]}{said}", rest
 
 
 def _exact_change(judged: Judged) -> tuple[str, str]:
@@ -172,7 +175,7 @@ def cell(content: Cell, limit: int = _LONGEST_NAME) -> str:
     if isinstance(content, Value):
         return value(content)
     if isinstance(content, Interval):
-        return interval(content.low, content.high, content.unit)
+        return interval(content)
     if isinstance(content, Name):
         return f"{content.mark} {plain(content.text, limit)}".lstrip()
     return plain(content, limit)

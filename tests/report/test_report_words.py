@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from launchlens.records.comparison import Cell
 from launchlens.records.figures import GapBin
 from launchlens.render.markdown.markup import code, escaped
+from launchlens.report.cells import Interval, Value
 from launchlens.report.sentences import analysis_sentence, value_of
 from launchlens.report.sides import judged
 from launchlens.report.words import (
@@ -105,8 +106,14 @@ def test_bounds_are_marked():
 
 
 def test_intervals_and_gap_classes():
-    assert interval(1000, 2000, "ns") == "1.00 µs to 2.00 µs"
-    assert interval(None, None, "ns") == ""
+    assert interval(Interval(1000, 2000, "ns")) == "1.00 µs to 2.00 µs"
+    assert interval(Interval(None, None, "ns")) == ""
+
+
+def test_of_a_bound_an_interval_has_one_end():
+    assert interval(Interval(0.2, 0.3, "fraction", "lower")) == "≥ 20.0%"
+    assert interval(Interval(0.2, 0.3, "fraction", "upper")) == "≤ 30.0%"
+    assert interval(Value(0.25, "fraction", "lower", 0.2, 0.3)) == "≥ 20.0%"
     assert gap_bin_label(GapBin(0, 2_000, 1, 1)) == "< 2 µs"
     assert gap_bin_label(GapBin(2_000, 5_000, 1, 1)) == "2-5 µs"
     assert gap_bin_label(GapBin(500_000, None, 1, 1)) == "> 500 µs"

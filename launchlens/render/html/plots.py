@@ -206,7 +206,7 @@ def _line(chart: Chart, series: Series, index: int) -> dict[str, Any]:
 
 
 def _details(value: Value, hover: str) -> str:
-    interval = words.interval(value.low, value.high, value.unit)
+    interval = words.interval(value)
     return ", ".join(part for part in (interval and f"({interval})", hover) if part)
 
 

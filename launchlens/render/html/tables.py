@@ -83,7 +83,7 @@ def _text(cell: Cell) -> str:
     if isinstance(cell, Name):
         return cell.text
     if isinstance(cell, Interval):
-        return "" if cell.low == cell.high else words.interval(cell.low, cell.high, cell.unit)
+        return "" if cell.low == cell.high else words.interval(cell)
     return words.value(cell.value if isinstance(cell, Judged) else cell)
 
 
@@ -99,7 +99,7 @@ def _figure(judged: Judged, label: str, style: str = "") -> CellView:
     value = judged.value
     notes = [judged.note]
     if value.number is not None and value.low != value.high:
-        notes.append(words.interval(value.low, value.high, value.unit))
+        notes.append(words.interval(value))
     if value.number is not None and judged.source != "trace":
         notes.append(judged.source)
     if value.number is None:

@@ -78,8 +78,7 @@ def intervals(block: Table) -> str:
     for row in block.rows:
         figures = [one.value for one in _judged(row)]
         if row.prominence != "page" and figures[0].unit in ("ns", "fraction"):
-            said = (words.interval(f.low, f.high, f.unit) for f in figures)
-            rows.append([cell(row.cells[0]), *said])
+            rows.append([cell(row.cells[0]), *map(words.interval, figures)])
     names = (escaped(column.title) for column in block.columns[1:])
     return table(["95% interval of the median", *names], rows)
 

@@ -45,8 +45,7 @@ def interval_parts(table: Table, *, width: int) -> list[RenderableType]:
     for row in shown_rows(table, verbose=True):
         figures = [judged.value for judged in judged_cells(row)]
         if figures[0].unit in ("ns", "fraction"):
-            said = (words.interval(f.low, f.high, f.unit) for f in figures)
-            grid.add_row(title_of(row), *said)
+            grid.add_row(title_of(row), *map(words.interval, figures))
     return [table_or_lines(grid, width)]
 
 
