@@ -43,8 +43,12 @@ KINDS = {
 def to_json(record: Any) -> str:
     """A record as indented JSON; unknown is null, floats keep their full precision."""
     shape: Any = type(record)
-    text = str(adapter(shape).dump_json(record, indent=1).decode())
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return inert_json(str(adapter(shape).dump_json(record, indent=1).decode())) + "\n"
+
+
+def inert_json(text: str) -> str:
+    """JSON that says the same, with escapes for what a terminal or GitHub's runner would obey."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def from_json(text: str, *, named: str) -> Any:

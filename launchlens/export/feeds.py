@@ -14,6 +14,7 @@ from launchlens.records.comparison import Cell, Comparison, Row
 from launchlens.records.figures import Analysis, Gaps, Step
 from launchlens.report.data import comparison_rows, step_rows
 from launchlens.report.words import clean
+from launchlens.serialize import inert_json
 
 Record = dict[str, Any]
 
@@ -45,7 +46,7 @@ def render_benchmark_json(
                         name += f" · {phase.groups[place]}"
                     entries.append(_benchmark_entry(name, row, cell))
     entries += _request_entries(comparison, bigger_is_better=bigger_is_better)
-    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
+    return inert_json(json.dumps(entries, indent=1, ensure_ascii=False)) + "\n"
 
 
 def render_comparison_parquet(comparison: Comparison) -> bytes:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from launchlens.records.timeline import Lane, Timeline
+from launchlens.serialize import inert_json
 
 #: Processes of the picture: lanes of the CPU and lanes of the GPU, in this order.
 _PROCESSES = {"host": (1, "CPU"), "range": (1, "CPU"), "stream": (2, "GPU"), "gap": (2, "GPU")}
@@ -30,7 +31,7 @@ def render_perfetto(timeline: Timeline) -> str:
         events.extend(_lane_events(lane, tid))
     said = {name: getattr(timeline, name) for name in _SAID}
     trace = {"displayTimeUnit": "ns", "otherData": said, "traceEvents": events}
-    return json.dumps(trace, ensure_ascii=True, separators=(",", ":"))
+    return inert_json(json.dumps(trace, ensure_ascii=True, separators=(",", ":")))
 
 
 def _lane_events(lane: Lane, tid: int) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from test_html_page import Parsed, without_plotly
 
 from launchlens.catalogue import by_name
 from launchlens.export.feeds import render_benchmark_json
+from launchlens.export.perfetto import render_perfetto
 from launchlens.records.blocking import BlockerReport, CaptureAttempt
 from launchlens.records.doctor import Check, DoctorReport
 from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
@@ -212,8 +213,18 @@ def _texts(value):
 
 def test_a_feed_for_benchmarks_holds_no_control_characters():
     text = render_benchmark_json(strange(records.comparison()), headline=False)
-    assert json.loads(text)
+    assert TEXT.split(maxsplit=1)[0] in json.loads(text)[0]["name"]
     assert not CONTROL.search(text)
+    assert "##[" not in text
+
+
+def test_a_step_for_perfetto_holds_its_names_and_no_command():
+    made = records.timeline("a", 3, 9000, 2000)
+    lanes = (dataclasses.replace(strange(lane), role=lane.role) for lane in made.lanes)
+    text = render_perfetto(dataclasses.replace(strange(made), lanes=tuple(lanes)))
+    assert not CONTROL.search(text)
+    assert "##[" not in text
+    assert TEXT in {event["name"] for event in json.loads(text)["traceEvents"]}
 
 
 def test_a_feed_says_that_a_figure_is_a_bound():
