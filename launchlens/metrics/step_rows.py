@@ -117,8 +117,10 @@ class StepRows:
 
     @cached_property
     def spans(self) -> IntColumn:
-        """Launches of each row that have a whole-graph row, whatever their name."""
-        return self.count(self.calls.has_span & (self.calls.kind != CallKind.OTHER))
+        """Calls of each row that have a whole-graph row, whatever their name."""
+        spans = self.calls.has_span.copy()
+        spans[self.calls.inner[0]] = False  # they count with the call around them
+        return self.count(spans)
 
     def here(self, row: int, calls: IntColumn) -> Mask:
         """Which calls of a step count at a row's device: those that ran something there.

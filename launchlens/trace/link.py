@@ -109,9 +109,10 @@ def _relink(
         order = np.lexsort((is_op, time, ids))
         latest = np.maximum.accumulate(np.where(is_op[order], -1, np.arange(order.size)))
         place = np.empty(order.size, np.int64)
-        place[order] = order[np.maximum(latest, 0)]
+        place[order] = np.where(latest < 0, -1, order[latest])
         call = place[again.size :]
-        mine = ids[call] == number  # else it starts before all calls of its id
+        # Where the call before it has another id, it starts before all calls of its own.
+        mine = (call >= 0) & (ids[call] == number)
         hit[ops[mine]] = again[call[mine]]
     return int(distinct.size)
 

@@ -23,5 +23,7 @@ def graph_spans(m: StepRows) -> Column:
 
 @figure
 def untimed_operations(m: StepRows) -> Column:
-    """Operations without a time."""
-    return m.host(m.owned.untimed.count)
+    """Operations without a time; of a row without a device those of its step."""
+    own = m.owned.untimed.count.copy()
+    own[m.owned.device < 0] = m.untimed_of_step[m.owned.device < 0]
+    return m.host(own)
