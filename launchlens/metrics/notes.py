@@ -66,16 +66,23 @@ def find_notes(
 
 
 def _hidden_beside(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group]) -> Iterable[str]:
-    """Graph launches without work in the trace, where other steps of the process have figures."""
-    hidden = np.flatnonzero(measured.calls.hidden)
+    """Launches without work in the trace, where other steps of the process have figures."""
+    calls = measured.calls
     known = {g.pid for g in groups if g.metrics["window_ns"].median is not None}
-    for number, count in sorted(Counter(trace.api.process[hidden].tolist()).items()):
-        pid = trace.processes[number].pid
-        if pid in known:
-            yield (
-                f"process {pid}: {count} graph launches, in other steps or outside of them, show "
-                "no work in the trace; a step that ran beside that work was busier than shown."
-            )
+    lost = np.flatnonzero(calls.lost)
+    in_steps = np.unique(measured.owned.calls.within(lost).expand()[0])
+    for kind, rows in (
+        ("graph", np.flatnonzero(calls.hidden)),
+        ("kernel", np.delete(lost, in_steps)),
+    ):
+        for number, count in sorted(Counter(trace.api.process[rows].tolist()).items()):
+            pid = trace.processes[number].pid
+            if pid in known:
+                yield (
+                    f"process {pid}: {count} {kind} launches, in other steps or outside of them, "
+                    "show no work in the trace; a step that ran beside that work was busier than "
+                    "shown."
+                )
 
 
 def _odd_calls(trace: Trace, measured: MeasuredSteps) -> Iterable[str]:

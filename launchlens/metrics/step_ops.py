@@ -22,6 +22,7 @@ from launchlens.records.columns import (
     SmallColumn,
     Trace,
 )
+from launchlens.records.figures import GraphTracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +132,14 @@ def own_extent(trace: Trace, owned: Owned) -> tuple[IntColumn, IntColumn]:
         first[rows] = np.minimum.reduceat(start, edges)[::2]
         last[rows] = np.maximum.reduceat(end, edges)[::2]
     return first, last
+
+
+def graph_tracing_of(graphs: int, hidden: int, nodes: int, spans: int) -> GraphTracing:
+    """How the graphs of a step show in the trace (docs/definitions.md)."""
+    if graphs == 0 and not spans:
+        return "none"
+    if hidden:
+        return "missing"
+    if nodes and spans:
+        return "mixed"
+    return "graph" if spans else "node"

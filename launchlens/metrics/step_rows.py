@@ -15,7 +15,7 @@ from launchlens.metrics.beside import Beside, submitted_beside
 from launchlens.metrics.figures import Column
 from launchlens.metrics.idle import Windows, measure_windows
 from launchlens.metrics.placement import Unplaced, may_share_gpu
-from launchlens.metrics.step_ops import count_kind, own, own_extent
+from launchlens.metrics.step_ops import count_kind, graph_tracing_of, own, own_extent
 from launchlens.metrics.steps import StepRange
 from launchlens.records.columns import IntColumn, OpKind, Trace
 from launchlens.records.figures import GraphTracing
@@ -248,14 +248,3 @@ class StepRows:
         known = np.zeros(self.rows, bool)
         known[self.windowed] = True
         return known
-
-
-def graph_tracing_of(graphs: int, hidden: int, nodes: int, spans: int) -> GraphTracing:
-    """How the graphs of a step show in the trace (docs/definitions.md)."""
-    if graphs == 0 and not spans:
-        return "none"
-    if hidden:
-        return "missing"
-    if nodes and spans:
-        return "mixed"
-    return "graph" if spans else "node"

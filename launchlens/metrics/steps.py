@@ -232,7 +232,7 @@ def _nothing_found(trace: Trace, step: str | None) -> str:
     ranges = trace.ranges
     what = f"no range matches --step {step!r}" if step else "no NVTX range marks a forward step"
     if ranges.start_ns.size == 0:
-        return f"{trace.info.file} has no NVTX ranges at all."
+        return " ".join((f"{trace.info.file} has no NVTX ranges at all.", *trace.info.warnings))
     counts = Counter(ranges.text.tolist()).most_common(_SHOWN_RANGES)
     listed = ", ".join(f"{_shortened(ranges.texts[code])!r} ×{n}" for code, n in counts)
     return f"{trace.info.file}: {what}. Its most frequent ranges: {listed}."

@@ -29,6 +29,7 @@ def test_ranges_without_a_thread_are_none(cli):
     code, out, err = cli("analyze", "nvtx-rows-without-thread")
     assert (code, out, len(err.splitlines())) == (1, "", 1)
     assert "no NVTX ranges" in err
+    assert "1 NVTX ranges name no thread" in err
 
 
 def test_empty_tables_of_a_recording_without_cuda_say_nothing(analyzed, compared, cli):

@@ -220,3 +220,11 @@ def test_a_loss_that_may_be_is_not_believed_against_the_rows(analyze):
 def test_losses_of_other_things_than_cuda_bound_nothing(analyze):
     for text in ("Not all NVTX events might have been collected.", "12 samples were lost."):
         assert analyze(losing(text)).losses == ()
+
+
+def test_kernels_lost_outside_of_steps_may_have_kept_the_gpu_busy(drawn, analyze):
+    drawn.launch(10, 15, kernel=(20, 40))
+    drawn.launch(50, 55, tid=2)
+    analysis = analyze(drawn)
+    assert analysis.steps[0].lost_launches == 0
+    assert any("1 kernel launches, in other steps or outside" in note for note in analysis.notes)

@@ -5,8 +5,9 @@ Times are integers in nanoseconds, fractions lie between 0 and 1, unknown is Non
 
 from launchlens.records.figures.analysis import Analysis
 from launchlens.records.figures.finding import Finding
+from launchlens.records.figures.gaps import Gaps
 from launchlens.records.figures.group import ApiRow, FollowerRow, GapBin, Group, KernelRow, Stat
-from launchlens.records.figures.step import Gaps, Step
+from launchlens.records.figures.step import Step
 from launchlens.records.figures.trace import Diagnostic, TraceInfo
 from launchlens.records.figures.words import BoundBy, GraphTracing, Phase, Verdict
 

@@ -6,17 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
+from launchlens.records.figures.gaps import Gaps
 from launchlens.records.figures.words import BoundBy, GraphTracing, Phase
 from launchlens.records.metric import Bound, Metric
 
-_gap = partial(
-    Metric,
-    unit="ns",
-    better="less",
-    of_window=True,
-    of_clocks=True,
-    lacking_operations="unknown",
-)
 _idle = partial(
     Metric,
     unit="fraction",
@@ -27,69 +20,8 @@ _idle = partial(
     of_window=True,
 )
 _operations = partial(Metric, unit="count", lacking_operations="lower")
-
-
-@dataclass(frozen=True, slots=True)
-class Gaps:
-    """Idle time of a window by cause; the causes sum to the idle time exactly."""
-
-    lead_in: Annotated[
-        int,
-        _gap(
-            "idle in the lead-in",
-            cause="in the lead-in",
-            legend="before the step's first operation",
-        ),
-    ]
-    """Idle before the step's first own operation."""
-    host: Annotated[
-        int,
-        _gap(
-            "idle waiting for the host",
-            shown="headline",
-            lacking_calls="upper",
-            cause="for the host",
-            legend="the CPU was busy elsewhere",
-        ),
-    ]
-    """Idle while the CPU was busy elsewhere, before the call that ends the gap."""
-    launch: Annotated[
-        int,
-        _gap(
-            "idle during launches",
-            shown="headline",
-            lacking_calls="upper",
-            cause="for launches",
-            legend="latency of the launch itself",
-        ),
-    ]
-    """Idle from that call's start on: the launch's own latency."""
-    sync: Annotated[
-        int,
-        _gap(
-            "idle in synchronization",
-            shown="headline",
-            lacking_calls="lower",
-            cause="in synchronization",
-            legend="inside a synchronize call or a blocking copy",
-        ),
-    ]
-    """Idle while the step's thread was inside a synchronize call or a blocking copy."""
-    device: Annotated[
-        int,
-        _gap(
-            "idle on the device",
-            shown="headline",
-            under_spans="lower",
-            cause="between operations on the device",
-            legend="submitted in time, the GPU was not ready",
-        ),
-    ]
-    """Idle although the next operation was submitted in time."""
-    tail: Annotated[int, _gap("idle in the tail", legend="after the device's last operation")]
-    """Idle after the device's last operation in the window."""
-    unlinked: Annotated[int, _gap("idle, unlinked", legend="no API call recorded")]
-    """Idle before an operation that has no API row."""
+_count = partial(Metric, unit="count")
+_time = partial(Metric, unit="ns", better="less")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +52,10 @@ class Step:
     """Tokens as the range text states; null if it does not."""
     launches: Annotated[
         int | None,
-        Metric(
+        _count(
             "launches per step",
-            "count",
-            "less",
-            "headline",
+            better="less",
+            shown="headline",
             always=True,
             calls=("kernel", "graph"),
             tile=0,
@@ -132,65 +63,61 @@ class Step:
     ]
     """Kernel launches + graph launches."""
     kernel_launches: Annotated[
-        int | None, Metric("kernel launches", "count", "less", calls=("kernel",))
+        int | None, _count("kernel launches", better="less", calls=("kernel",))
     ]
     """Kernel launch calls."""
-    graph_launches: Annotated[int | None, Metric("graph launches", "count", calls=("graph",))]
+    graph_launches: Annotated[int | None, _count("graph launches", calls=("graph",))]
     """Graph launch calls."""
     hidden_graph_launches: Annotated[
         int | None,
-        Metric(
-            "graph launches without work in the trace",
-            "count",
-            shown="detail",
-            lacking_launches="lower",
+        _count(
+            "graph launches without work in the trace", shown="detail", lacking_launches="lower"
         ),
     ]
     """Graph launches whose work is not in the trace."""
     lost_launches: Annotated[
         int | None,
-        Metric("launches without a kernel in the trace", "count", lacking_launches="lower"),
+        _count("launches without a kernel in the trace", lacking_launches="lower"),
     ]
     """Kernel launches that succeeded and of whose work the trace has no row."""
     step_launches: Annotated[
         int | None,
-        Metric("launches, all devices", "count", "less", "detail", lacking_launches="lower"),
+        _count("launches, all devices", better="less", shown="detail", lacking_launches="lower"),
     ]
     """Launches of the step as a whole; one that ran on several devices counts once."""
-    memcpy_calls: Annotated[int | None, Metric("memcpy calls", "count", "less", calls=("memcpy",))]
+    memcpy_calls: Annotated[int | None, _count("memcpy calls", better="less", calls=("memcpy",))]
     """Memcpy calls."""
-    memset_calls: Annotated[int | None, Metric("memset calls", "count", "less", calls=("memset",))]
+    memset_calls: Annotated[int | None, _count("memset calls", better="less", calls=("memset",))]
     """Memset calls."""
     submissions: Annotated[
         int | None,
-        Metric(
-            "submissions", "count", "less", "detail", calls=("kernel", "graph", "memcpy", "memset")
+        _count(
+            "submissions",
+            better="less",
+            shown="detail",
+            calls=("kernel", "graph", "memcpy", "memset"),
         ),
     ]
     """Launches + memcpy calls + memset calls."""
     sync_calls: Annotated[
-        int | None, Metric("sync calls", "count", "less", "headline", calls=("sync",), tile=5)
+        int | None, _count("sync calls", better="less", shown="headline", calls=("sync",), tile=5)
     ]
     """Synchronize calls."""
     alloc_calls: Annotated[
-        int | None, Metric("alloc calls", "count", "less", calls=("alloc", "stream_alloc"))
+        int | None, _count("alloc calls", better="less", calls=("alloc", "stream_alloc"))
     ]
     """Calls that allocate, free, register or map memory."""
-    captured_calls: Annotated[int | None, Metric("captured calls", "count", lacking_calls="lower")]
+    captured_calls: Annotated[int | None, _count("captured calls", lacking_calls="lower")]
     """Calls made while the stream was being captured, which submitted nothing."""
-    failed_calls: Annotated[int | None, Metric("failed calls", "count", "less")]
+    failed_calls: Annotated[int | None, _count("failed calls", better="less")]
     """Calls that returned an error, and so submitted nothing."""
-    unnamed_calls: Annotated[int | None, Metric("calls without a name", "count")]
+    unnamed_calls: Annotated[int | None, _count("calls without a name")]
     """Calls of a kind unknown, since the trace does not tell their name."""
-    unlisted_launches: Annotated[
-        int | None, Metric("kernels launched by calls of other names", "count")
-    ]
+    unlisted_launches: Annotated[int | None, _count("kernels launched by calls of other names")]
     """Calls that launched a kernel, though their name is in no list of launches."""
     other_thread_submissions: Annotated[
         int | None,
-        Metric(
-            "launches and copies of other threads", "count", shown="detail", lacking_calls="lower"
-        ),
+        _count("launches and copies of other threads", shown="detail", lacking_calls="lower"),
     ]
     """Launches, memcpy and memset calls that other threads of the process made meanwhile."""
     kernels: Annotated[
@@ -201,17 +128,15 @@ class Step:
     """Copies that ran; null under whole-graph tracing."""
     memsets: Annotated[int | None, _operations("memsets on the GPU", better="less")]
     """Memsets that ran; null under whole-graph tracing."""
-    graph_spans: Annotated[int | None, Metric("graph spans", "count")]
+    graph_spans: Annotated[int | None, _count("graph spans")]
     """Whole-graph rows."""
-    untimed_operations: Annotated[int | None, Metric("operations without a time", "count")]
+    untimed_operations: Annotated[int | None, _count("operations without a time")]
     """Operations that ran at a time unknown."""
     window_ns: Annotated[
         int | None,
-        Metric(
+        _time(
             "step, traced",
-            "ns",
-            "less",
-            "headline",
+            shown="headline",
             always=True,
             timed=True,
             lacking_operations="lower",
@@ -237,11 +162,9 @@ class Step:
     """Idle over the projected range instead of the window."""
     busy_ns: Annotated[
         int | None,
-        Metric(
+        _time(
             "GPU busy",
-            "ns",
-            "less",
-            "headline",
+            shown="headline",
             always=True,
             under_spans="upper",
             lacking_operations="lower",
@@ -251,27 +174,23 @@ class Step:
     """Time within the window in which the device ran anything."""
     kernel_busy_ns: Annotated[
         int | None,
-        Metric(
+        _time(
             "GPU busy, kernels only",
-            "ns",
-            "less",
-            "detail",
+            shown="detail",
             under_spans="upper",
             lacking_operations="lower",
             of_gpu=True,
         ),
     ]
     """Time within the window in which the device ran kernels or graph spans."""
-    cpu_ns: Annotated[int, Metric("range on the CPU", "ns", "less")]
+    cpu_ns: Annotated[int, _time("range on the CPU")]
     """Length of the range."""
     projected_ns: Annotated[
         int | None,
-        Metric("projected range", "ns", "less", "detail", lacking_operations="lower"),
+        _time("projected range", shown="detail", lacking_operations="lower"),
     ]
     """First own operation's start to last own operation's end."""
-    lead_in_ns: Annotated[
-        int | None, Metric("lead-in", "ns", "less", "detail", lacking_operations="upper")
-    ]
+    lead_in_ns: Annotated[int | None, _time("lead-in", shown="detail", lacking_operations="upper")]
     """Range start to first own operation's start."""
     tail_ns: Annotated[int | None, Metric("tail", "ns", lacking_operations="upper")]
     """Last own operation's end to range end; negative where the host ran ahead."""
@@ -284,22 +203,18 @@ class Step:
     """Median duration of a launch call."""
     launch_cost_total_ns: Annotated[
         int | None,
-        Metric("launch cost, all calls", "ns", "less", "headline", lacking_launches="lower"),
+        _time("launch cost, all calls", shown="headline", lacking_launches="lower"),
     ]
     """Duration of all launch calls."""
     inter_launch_ns: Annotated[
         int | None,
-        Metric("inter-launch interval", "ns", "less", adds_up=False, lacking_launches="unknown"),
+        _time("inter-launch interval", adds_up=False, lacking_launches="unknown"),
     ]
     """Median time from one launch call's start to the next's."""
     queue_ns: Annotated[
         int | None,
         Metric(
-            "queue time, median",
-            "ns",
-            adds_up=False,
-            of_clocks=True,
-            lacking_operations="unknown",
+            "queue time, median", "ns", adds_up=False, of_clocks=True, lacking_operations="unknown"
         ),
     ]
     """Median time from the end of an operation's call to its start, 0 where it started earlier."""
