@@ -54,7 +54,7 @@ def read_export(file: TraceFile) -> Trace:
         devices=devices,
         strings=texts.text(raw.name_ids),
         has_api=RUNTIME in schema.rows
-        or (RUNTIME in schema.columns and facts.info.cuda_traced is not False),
+        or (RUNTIME in schema.columns and facts.info.cuda_traced is True),
         recorder=recorder(schema.nsys_version, facts.info.graph_tracing),
         untimed=replace(raw.untimed, device=device[1], api_row=untimed_link),
         stray_calls=strays,
