@@ -1,4 +1,4 @@
-"""Real exports of several nsys: each gives what `versions/program.py` does, counted by its lines."""
+"""Real exports of several nsys: each gives what `versions/program.py` does by its lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from launchlens import read_trace, summarize
 
 FOLDER = Path(__file__).parent / "versions"
+RECORDINGS = sorted(p.name.removesuffix(".all.sqlite.xz") for p in FOLDER.glob("*.all.*"))
 STEPS, REPLAYS, LAUNCHES, COPIES = 4, 2, 10, 1
 EAGER = {
     "kernel_launches": LAUNCHES,
@@ -60,7 +61,7 @@ def test_both_exports_of_a_recording_without_cuda_say_unknown(recording):
             assert step.launches is step.kernels is step.idle is None
 
 
-@pytest.mark.parametrize("recording", sorted({p.name.removesuffix(".all.sqlite.xz") for p in FOLDER.glob("*.all.*")}))
+@pytest.mark.parametrize("recording", RECORDINGS)
 def test_empty_tables_change_no_figure(recording):
     lazy, everything = (read(f"{recording}.{export}") for export in ("lazy", "all"))
     assert lazy.steps == everything.steps
