@@ -73,6 +73,8 @@ def link_operations(
 def _used_again(api: ApiTable, own: SmallColumn) -> Rows:
     """Rows of the calls whose id another call has that is not nested with it, by id and start."""
     rows = _with_the_same_id(api, own[api.correlation_id[own] != -1])
+    if rows.size == 0:
+        return rows
     number, thread = api.correlation_id[rows], api.thread[rows]
     order = np.lexsort((api.start_ns[rows], thread, number))
     rows, number, thread = rows[order], number[order], thread[order]
@@ -84,6 +86,8 @@ def _used_again(api: ApiTable, own: SmallColumn) -> Rows:
 
 def _with_the_same_id(api: ApiTable, rows: IdColumn) -> Rows:
     """Those of the rows that share their id with another of them, by id and start."""
+    if rows.size == 0:
+        return rows.astype(np.int64)
     order = np.lexsort((api.start_ns[rows], api.correlation_id[rows]))
     ids = api.correlation_id[rows[order]]
     same = ids[1:] == ids[:-1]

@@ -29,7 +29,7 @@ def read_api(
         return ApiTable(empty, empty, small, small, empty, small, (), small), 0
     chain = schema.pick(RUNTIME, "callchainId")
     result = f"COALESCE({schema.pick(RUNTIME, 'returnValue')}, 0)"
-    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "key")]
+    columns: list[Column] = [("start", "time"), ("end", "time"), ("globalTid", "key")]
     columns += [("correlationId", "id"), ("nameId", "key"), (chain, "id"), (result, "id")]
     table = scan_table(file, schema, RUNTIME, columns)
     start, end = table.take(0), table.take(1)

@@ -84,7 +84,7 @@ def read_ops(
         if table_name not in schema.rows:
             continue
         label = schema.pick(table_name, "demangledName", "shortName", "mangledName")
-        columns: list[Column] = [("start", "int"), ("end", "int"), ("globalPid", "key")]
+        columns: list[Column] = [("start", "time"), ("end", "time"), ("globalPid", "key")]
         device = _span_device(schema) if kind is OpKind.GRAPH else "deviceId"
         columns += [(device, "id"), ("streamId", "id"), ("correlationId", "id")]
         columns += [(_NODE.format(schema.pick(table_name, "graphNodeId")), "id")]

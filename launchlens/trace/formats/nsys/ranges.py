@@ -27,7 +27,7 @@ def read_ranges(
         c for c in ("int64Value", "uint64Value", "int32Value", "uint32Value") if schema.has(NVTX, c)
     ]
     payload = f"COALESCE({', '.join(payloads)}, NULL)" if payloads else "NULL"
-    columns: list[Column] = [("start", "int"), ("end", "int"), ("globalTid", "key")]
+    columns: list[Column] = [("start", "time"), ("end", "time"), ("globalTid", "key")]
     columns += [("eventType", "id"), (schema.pick(NVTX, "domainId"), "int")]
     columns += [(text_id, "key"), (f"CAST({inline} AS BLOB)", "code"), (payload, "int")]
     events = ", ".join(str(e) for e in (*RANGE_EVENTS, _DOMAIN_CREATE))

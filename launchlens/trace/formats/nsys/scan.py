@@ -30,16 +30,18 @@ from launchlens.trace.interface import TraceFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NULL = np.iinfo(np.int64).min
+NULL = int(np.iinfo(np.int64).min)
+_REACH_NS = 2**47  # 39 hours: sums of such times, over millions of rows, fit into 64 bits
 _BATCH_ROWS = 65_536
 _ROWS_WORTH_TWO_CONNECTIONS = 200_000
 _INT32_MAX = 2**31 - 1
 _LEAST_ROW_BYTES = 4  # no row of an SQLite table takes less
 _WIDENING = threading.Lock()
 
-Kind = Literal["int", "id", "code", "key"]
+Kind = Literal["int", "time", "id", "code", "key"]
 Column = tuple[str, Kind]
-"""An SQL expression, and how to keep it: "int" int64 with `NULL`; "id" int32 where all ids fit,
+"""An SQL expression, and how to keep it: "int" int64 with `NULL`; "time" the
+same, `NULL` too for what is days away from the recording; "id" int32 where all ids fit,
 else int64 (NULL as -1); "code" int32 codes of distinct values (NULL as -1); "key" codes of
 distinct integers."""
 
@@ -87,12 +89,16 @@ def scan_table(
     select = ", ".join(f"{expression} AS c{i}" for i, (expression, _) in enumerate(columns))
     sql = f"SELECT {select} FROM {table} WHERE ({where}) AND rowid >= {{}} AND rowid < {{}}"
     # Memory is taken only where rows arrive, so room for the widest possible table costs nothing.
-    store = [np.empty(room, np.int64 if kind == "int" else np.int32) for _, kind in columns]
+    store = [
+        np.empty(room, np.int64 if kind in ("int", "time") else np.int32) for _, kind in columns
+    ]
     parts = [_Part(first - low) for first in bounds[:-1]]
     try:
         with ThreadPoolExecutor(len(parts)) as pool:
             jobs = [
-                pool.submit(_fill, file.path, sql.format(a, b), columns, store, part)
+                pool.submit(
+                    _fill, file.path, sql.format(a, b), columns, store, part, schema.middle_ns
+                )
                 for (a, b), part in zip(pairwise(bounds), parts, strict=True)
             ]
             for job in jobs:
@@ -120,7 +126,12 @@ def scan_table(
 
 
 def _fill(
-    path: Path, sql: str, columns: Sequence[Column], store: list[npt.NDArray[Any]], part: _Part
+    path: Path,
+    sql: str,
+    columns: Sequence[Column],
+    store: list[npt.NDArray[Any]],
+    part: _Part,
+    middle_ns: int,
 ) -> None:
     from adbc_driver_sqlite import dbapi
 
@@ -133,6 +144,8 @@ def _fill(
                 raise _DisorderError("its row ids are out of order")
             for i, (_, kind) in enumerate(columns):
                 values = _convert(batch.column(i), kind, part, i)
+                if kind == "time":
+                    values = _near(values, middle_ns)
                 if kind == "id" and store[i].dtype == np.int32 and not _fits(values):
                     with _WIDENING:
                         store[i] = store[i].astype(np.int64)
@@ -144,10 +157,18 @@ def _fits(values: npt.NDArray[np.int64]) -> bool:
     return values.size == 0 or (values.min() > -_INT32_MAX and values.max() < _INT32_MAX)
 
 
+def _near(values: npt.NDArray[np.int64], middle_ns: int) -> npt.NDArray[np.int64]:
+    """Times, `NULL` for those that no recording around this one can have: they are not times."""
+    far = (values < max(middle_ns - _REACH_NS, NULL)) | (
+        values > min(middle_ns + _REACH_NS, -NULL - 1)
+    )
+    return np.where(far, NULL, values) if far.any() else values
+
+
 def _convert(values: pa.Array, kind: Kind, part: _Part, index: int) -> npt.NDArray[Any]:
     if kind in ("code", "key"):
         return _encode(values, part.codes.setdefault(index, {}))
-    return _integers(values, int(NULL) if kind == "int" else -1)
+    return _integers(values, -1 if kind == "id" else NULL)
 
 
 def _integers(values: pa.Array, null: int) -> npt.NDArray[np.int64]:
@@ -161,6 +182,10 @@ def _integers(values: pa.Array, null: int) -> npt.NDArray[np.int64]:
 
 
 def _encode(values: pa.Array, codes: dict[object, int]) -> npt.NDArray[np.int32]:
+    import pyarrow as pa
+
+    if pa.types.is_string(values.type):  # which need not be UTF-8, whatever SQLite says
+        values = values.cast(pa.binary())
     encoded = values.dictionary_encode()
     table = np.array(
         [codes.setdefault(v, len(codes)) for v in encoded.dictionary.to_pylist()] or [-1], np.int32

@@ -30,6 +30,7 @@ _MARKS_OF_NSYS = frozenset(
 )
 _TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
 _TIMES = ("start", "end")
+_SAMPLES = 11
 _REQUIRED = {
     RUNTIME: (*_TIMES, "globalTid", "correlationId", "nameId"),
     KERNEL: (*_TIMES, "deviceId", "streamId", "correlationId", "globalPid"),
@@ -51,6 +52,8 @@ class Schema:
     rows: dict[str, tuple[int, int]]
     version: str | None
     nsys_version: str | None
+    middle_ns: int = 0
+    """A time in the midst of the recording."""
 
     def has(self, table: str, *columns: str) -> bool:
         """Whether the table is there, with all these columns."""
@@ -117,7 +120,22 @@ def _probe(db: sqlite3.Connection, named: Path) -> Schema:
             high = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0]
             if low is not None:
                 rows[table] = (low, high)
-    return Schema(columns, rows, version, nsys_version)
+    return Schema(columns, rows, version, nsys_version, _middle(db, rows))
+
+
+def _middle(db: sqlite3.Connection, rows: dict[str, tuple[int, int]]) -> int:
+    """The median of some starts: rows of every table with times, spread over it."""
+    found = []
+    for table, (low, high) in rows.items():
+        if table == STRINGS:
+            continue
+        for part in range(_SAMPLES):
+            row = low + (high - low) * part // _SAMPLES
+            query = f"SELECT start FROM {table} WHERE rowid >= ? LIMIT 1"
+            (start,) = db.execute(query, (row,)).fetchone() or (None,)
+            if isinstance(start, int) and start:
+                found.append(start)
+    return sorted(found)[len(found) // 2] if found else 0
 
 
 def _versions(
