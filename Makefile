@@ -9,10 +9,12 @@ DOCS := README.md docs/*.md docs/develop/*.md traces/*.md
 
 BASELINE := traces/gemma-4-e4b-eager.nsys2025.3.sqlite.xz
 CANDIDATE := traces/gemma-4-e4b-cudagraph.node.nsys2025.3.sqlite.xz
+FUZZ_SECONDS ?= 60
+ROBUSTNESS := tests/faults tests/fuzz $(wildcard tests/robustness)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install dev torch tools test static check format lint imports types docs \
-	docs-check snapshots benchmark wheel clean
+.PHONY: help demo install dev torch tools test fuzz robustness static check format lint imports \
+	types docs docs-check snapshots benchmark wheel clean
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -65,7 +67,14 @@ $(VENV)/.tools: .ci/install-nsys .ci/install-chromium | $(BIN)/python
 test: dev torch tools ## All tests; sets up what they need, and skips what cannot be had
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: test static demo ## All that CI checks
+fuzz: dev ## Spoil traces, thresholds, budgets and reports for a minute (FUZZ_SECONDS, FUZZ_SEED)
+	@$(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_SEED:%=--seed %)
+
+robustness: dev ## Tests of faults, then ten minutes of fuzzing: prints the numbers tried
+	@$(BIN)/python -m pytest -q $(ROBUSTNESS)
+	@$(BIN)/python tests/fuzz/run.py --seconds 600 $(FUZZ_SEED:%=--seed %)
+
+check: test fuzz static demo ## All that CI checks
 
 static: format lint imports types docs-check wheel
 
