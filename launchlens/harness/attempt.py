@@ -61,16 +61,16 @@ class PatchableStep:
     model: Any
     forward: Callable[[], Any]
     context: Context
-    capture_with: Callable[[Callable[[], Any]], Callable[[], Any]]
+    capture_with: Callable[..., Callable[[], Any]]
     recorder: Recorder
 
     def run(self, patched: set[str]) -> Any:
         """Runs it eager."""
         return self._within(patched, self.forward)[0]
 
-    def capture(self, patched: set[str]) -> tuple[Callable[[], Any], Replacer]:
+    def capture(self, patched: set[str], **how: Any) -> tuple[Callable[[], Any], Replacer]:
         """Captures it; returns what replays it, and what capturing came to."""
-        return self._within(patched, lambda: self.capture_with(self.forward))
+        return self._within(patched, lambda: self.capture_with(self.forward, **how))
 
     def _within(self, patched: set[str], work: Callable[[], Any]) -> tuple[Any, Replacer]:
         self.context.reset()
@@ -83,7 +83,7 @@ def make_step(
     model: Any,
     forward: Callable[[], Any],
     context: Context,
-    capture: Callable[[Callable[[], Any]], Callable[[], Any]] | None = None,
+    capture: Callable[..., Callable[[], Any]] | None = None,
 ) -> PatchableStep:
     """Warms a step up and records what it copies and waits for; by default for one CUDA graph."""
     recorder = Recorder(keep_results=True)
@@ -147,12 +147,15 @@ def run_attempts(
     return attempt, first, replay
 
 
-def capture_graph(forward: Callable[[], Any]) -> Callable[[], Any]:
-    """Captures a step as one CUDA graph; returns what replays it and gives its output."""
+def capture_graph(forward: Callable[[], Any], mode: str = "global") -> Callable[[], Any]:
+    """Captures a step as one CUDA graph; returns what replays it and gives its output.
+
+    ``mode`` is torch's ``capture_error_mode``.
+    """
     import torch
 
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, capture_error_mode=mode):
         output = forward()
 
     def replay() -> Any:

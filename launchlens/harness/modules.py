@@ -23,8 +23,12 @@ class Layer:
 
 
 @contextmanager
-def record_outputs(model: Any) -> Iterator[list[Layer]]:
-    """Copies what every layer puts out, in the order in which layers end: inner ones first."""
+def record_outputs(model: Any, into: list[Any] | None = None) -> Iterator[list[Layer]]:
+    """Copies what every layer puts out, in the order in which layers end: inner ones first.
+
+    ``into`` are tensors to copy into, as many as are expected, of these shapes: a capture may not
+    allow to allocate any on another stream than its own.
+    """
     import torch
 
     ended: list[Layer] = []
@@ -32,9 +36,14 @@ def record_outputs(model: Any) -> Iterator[list[Layer]]:
     def leave(name: str) -> Callable[..., None]:
         def hook(module: Any, _: Any, output: Any) -> None:
             tensor = _first_tensor(output)
-            if tensor is not None and tensor.is_floating_point():
-                with torch.no_grad():
-                    ended.append(Layer(name, module, tensor.clone()))
+            if tensor is None or not tensor.is_floating_point():
+                return
+            with torch.no_grad():
+                if into is None:
+                    tensor = tensor.clone()
+                elif len(ended) < len(into) and into[len(ended)].shape == tensor.shape:
+                    tensor = into[len(ended)].copy_(tensor)
+            ended.append(Layer(name, module, tensor))
 
         return hook
 
@@ -77,9 +86,13 @@ def find_first_difference(
     between()  # what a cache holds is then the same on both sides
     with record_outputs(model) as ours:
         eager()
+    # A copy that is not in the graph leaves its tensor as it is: no number.
+    empty = [torch.full_like(layer.output, torch.nan) for layer in ours]
     between()
-    with record_outputs(model) as theirs:
+    with record_outputs(model, empty) as theirs:
         step = capture()
+    for tensor in empty:
+        tensor.fill_(torch.nan)
     between()
     replay(step)
     before = 0.0

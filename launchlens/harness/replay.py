@@ -13,20 +13,24 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from launchlens.harness.device import synchronize
+from launchlens.harness.distances import (
+    AS_NOISE,
+    ROUNDINGS,
+    Distances,
+    distance,
+    measure,
+    tolerance_of,
+)
 from launchlens.harness.failures import first_line
 from launchlens.harness.modules import Layer, find_first_difference, place_of_layer
 from launchlens.protocol.replay import ReplayCheck, ReplayVerdict
 
 INPUTS = 8
 _SEED = 1234
-# Differences that other kernels for the same step explain, in roundings of the largest output. In
-# float32 attention may multiply in TF32, which rounds 2**13 times as coarsely.
-_ROUNDINGS = {"bfloat16": 8, "float16": 8, "float32": 8 * 2**13}
 _NO_LAYER = (
     "outputs differ by {:.3g}, but no layer does by more than its own rounding and that of the "
     "layers before it"
 )
-_AS_NOISE = 4  # how far beyond its own spread eager noise may lead replays
 
 _Ran = TypeVar("_Ran")
 
@@ -63,24 +67,6 @@ class Subject:
         return _last(logits).float().cpu().clone()
 
 
-@dataclass(frozen=True, slots=True)
-class _Distances:
-    """Largest absolute differences over all inputs; infinite where a side is not finite."""
-
-    spread: float
-    """Of eager from itself on the same input."""
-    repeat: float
-    """Of replays from themselves on the same input."""
-    apart: list[float]
-    """Of the replay from eager, by input."""
-    scale: float
-    """Largest output of eager."""
-    moves: float
-    """Of eager's outputs between inputs."""
-    always: bool
-    """Whether eager differs from itself on every input."""
-
-
 def check_replays(subject: Subject) -> ReplayCheck:
     """Compares replays with the eager step; whatever goes wrong meanwhile is part of the answer."""
     try:
@@ -102,17 +88,20 @@ def _check(subject: Subject) -> ReplayCheck:
     try:
         replayed = [_twice(subject, subject.replay, i) for i in range(INPUTS)]
     except Exception as error:
-        failed = f"the replay fails: {first_line(error)}"
-        return replace(unknown_replay(failed, subject.varied), verdict="wrong-replay")
-    known = _measure(eager, replayed)
-    tolerance = _tolerance(known, subject.dtype)
+        said = f"the replay fails: {first_line(error)}"
+        return replace(unknown_replay(said, subject.varied), verdict="wrong-replay")
+    known = measure(eager, replayed)
+    tolerance = tolerance_of(known, subject.dtype)
     verdict, reason = _judge(known, drawn, tolerance)
     layer = None
     if verdict == "frozen-value" or (verdict in ("right", "wrong-replay") and any(known.apart)):
-        layer, looked = _first_layer(subject, max(range(INPUTS), key=known.apart.__getitem__))
+        worst = max(range(INPUTS), key=known.apart.__getitem__)
+        layer, failed = _first_layer(subject, worst, state)
         if layer is not None and verdict == "right":
             verdict = "wrong-replay"  # a layer alone shows more than the logits behind it
-        if layer is None and looked and verdict == "wrong-replay":
+        if failed is not None:
+            reason = "; ".join(filter(None, (reason, failed)))
+        elif layer is None and verdict == "wrong-replay":
             verdict, reason = "unknown", _NO_LAYER.format(max(known.apart))
     return ReplayCheck(
         verdict=verdict,
@@ -128,7 +117,7 @@ def _check(subject: Subject) -> ReplayCheck:
 
 
 def _judge(
-    known: _Distances, drawn: float | None, tolerance: float
+    known: Distances, drawn: float | None, tolerance: float
 ) -> tuple[ReplayVerdict, str | None]:
     """The verdict and, where it needs one, its reason."""
     if not math.isfinite(known.scale):
@@ -142,37 +131,12 @@ def _judge(
     if known.spread <= tolerance and not (known.always and known.repeat == 0):
         return verdict, None
     differs = f"eager differs from itself by {known.spread:.3g} on the same input"
-    if drawn is not None and drawn < known.spread / _AS_NOISE:
+    if drawn is not None and drawn < known.spread / AS_NOISE:
         return "unknown", f"the step draws random numbers: {differs}"
     if known.repeat == 0:
         said = "and replays do not: what Python changes from step to step stays as captured"
         return "frozen-value", f"{differs}, {said}"
     return ("unknown", f"{differs}, and so do replays") if wrong else (verdict, None)
-
-
-def _tolerance(known: _Distances, dtype: str) -> float:
-    """Absolute difference up to which replays count as the same; see `_ROUNDINGS`."""
-    import torch
-
-    rounding = torch.finfo(getattr(torch, dtype)).eps * known.scale
-    allowed = float(_ROUNDINGS[dtype] * rounding)
-    return max(allowed, _AS_NOISE * known.spread if known.spread <= allowed else 0.0)
-
-
-def _measure(eager: list[tuple[Any, Any]], replayed: list[tuple[Any, Any]]) -> _Distances:
-    spreads = [_distance(*pair) for pair in eager]
-    first = eager[0][0]
-    return _Distances(
-        spread=max(spreads),
-        repeat=max(_distance(*pair) for pair in replayed),
-        apart=[
-            max(_distance(a, b) for a, b in zip(ours, theirs, strict=True))
-            for ours, theirs in zip(eager, replayed, strict=True)
-        ],
-        scale=max(_largest(one) for pair in eager for one in pair),
-        moves=max(_distance(first, pair[0]) for pair in eager[1:]),
-        always=min(spreads) > 0,
-    )
 
 
 def _twice(subject: Subject, step: Callable[[], Any], index: int) -> tuple[Any, Any]:
@@ -194,26 +158,33 @@ def _drawn_spread(subject: Subject) -> float | None:
     generator.manual_seed(_SEED)
     if torch.equal(drawn, generator.get_rng_state()):
         return None
-    return _distance(first, seeded())
+    return distance(first, seeded())
 
 
-def _first_layer(subject: Subject, index: int) -> tuple[Layer | None, bool]:
-    """The first layer whose output differs on an input, and whether it could be looked for."""
+def _first_layer(
+    subject: Subject, index: int, state: list[tuple[Any, Any]]
+) -> tuple[Layer | None, str | None]:
+    """The first layer whose output differs on an input, or why it could not be looked for."""
     if subject.capture_again is None:
-        return None, False
+        return None, "its layers were not looked at"
     other = (index + 1) % INPUTS
+
+    def run(step: Callable[[], Any], which: int) -> Any:
+        _restore(state)
+        return subject.run(step, which)
+
     try:
         layer = find_first_difference(
             subject.model,
-            eager=lambda: subject.run(subject.eager, index),
-            between=lambda: subject.run(subject.eager, other),
+            eager=lambda: run(subject.eager, index),
+            between=lambda: run(subject.eager, other),
             capture=subject.capture_again,
-            replay=lambda step: subject.run(step, index),
-            allowed=lambda dtype: _ROUNDINGS.get(dtype, 0),
+            replay=lambda step: run(step, index),
+            allowed=lambda dtype: ROUNDINGS.get(dtype, 0),
         )
-    except Exception:  # the difference is known without it
-        return None, False
-    return layer, True
+    except Exception as error:  # the difference is known without it
+        return None, f"its layers could not be looked at: {first_line(error)}"
+    return layer, None
 
 
 def _buffers(model: Any) -> list[tuple[Any, Any]]:
@@ -228,20 +199,6 @@ def _restore(state: list[tuple[Any, Any]]) -> None:
 
 def _last(logits: Any) -> Any:
     return logits[:, -1] if logits.dim() > 2 else logits
-
-
-def _distance(first: Any, second: Any) -> float:
-    import torch
-
-    if torch.equal(first, second):
-        return 0.0
-    apart = float((first - second).abs().max())
-    return apart if math.isfinite(apart) else math.inf
-
-
-def _largest(values: Any) -> float:
-    largest = float(values.abs().max())
-    return largest if math.isfinite(largest) else math.inf
 
 
 def _finite(value: float) -> float | None:

@@ -50,7 +50,7 @@ class Device:
         if tape is not None:
             tape.elsewhere = False
 
-    def capture(self, forward):
+    def capture(self, forward, mode="global"):
         """As `launchlens.harness.attempt.capture_graph`."""
         self.tape = Tape()
         try:

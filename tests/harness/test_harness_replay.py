@@ -49,14 +49,15 @@ def build(tiny_model, monkeypatch):
     torch.set_default_dtype(torch.float32)
 
 
-def attempt(built, **options):
+def attempt(built, rounding=0.0, **options):
     inputs = built.inputs
     context = Context(phase=PREFILL, device="cpu", reset=lambda: inputs.rewind(0))
     forward = forward_call(built.model, inputs.prefill)
     step = make_step(built.model, forward, context, built.device.capture)
     result, failure, replay = run_attempts(step, **options)
     assert (result.captured, failure) == (True, None)
-    return check_attempt(step, inputs, built.spec.dtype, result.patched_sources, replay)
+    lines = result.patched_sources
+    return check_attempt(step, inputs, built.spec.dtype, lines, lambda: replay() + rounding)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -65,6 +66,14 @@ def test_each_step_is_judged_as_it_should_be(build, name, dtype):
     told = import_module(f"steps.{name}")
     check = attempt(build(name, dtype=dtype))
     assert (check.verdict, check.module) == (told.VERDICT, told.LAYER), check
+
+
+def test_a_state_on_the_gpu_is_the_same_for_both_sides_when_layers_are_looked_at(build):
+    """Rounding makes the check look at layers; their counter must then stand as it stood."""
+    built = build("device_counter")
+    check = attempt(built, rounding=1e-6)
+    assert 0 < check.max_abs_diff < check.tolerance
+    assert check.verdict == "right"
 
 
 def test_a_right_step_was_tried_with_tokens_lengths_positions_and_masks(build):
