@@ -4,7 +4,7 @@ import pytest
 from on_gpu import needs_gpu, torch
 
 from launchlens.harness.equivalence import compare_outputs
-from launchlens.harness.variants import list_variants
+from launchlens.harness.variants import find_variant, list_variants
 
 pytestmark = needs_gpu
 QWEN3 = {"model": "qwen3-0.6b", "layers": 2, "device": "cuda", "dtype": "bfloat16", "isl": 25}
@@ -24,6 +24,9 @@ def test_a_variant_computes_what_eager_computes(run_harness, tmp_path, variant):
     assert result["status"] == "ok", result.get("failure")
     assert result["captured"]["prefill"] in {"eager", "captured", "compiled"}
     assert not result["captured"]["decode"].startswith("left eager"), result["decode_failure"]
+    checked = {phase: check["verdict"] for phase, check in result["replays"].items()}
+    captures = find_variant(variant).captures
+    assert checked == ({"prefill": "right", "decode": "right"} if captures else {})
     for row in compare_outputs(tmp_path / "eager.npz", tmp_path / "variant.npz"):
         assert row.baseline_finite
         assert row.candidate_finite
@@ -50,6 +53,7 @@ def test_keep_going_finds_both_of_gemma_3ns_blockers(run_harness):
     functions = [item["function"] for item in attempt["blockers"]]
     assert functions == ["forward", "_gaussian_topk", "forward"]
     assert attempt["captured"] is True
+    assert attempt["replay"]["verdict"] == "right"
     assert [item["kind"] for item in attempt["cleared"]] == ["dtoh"]
 
 
