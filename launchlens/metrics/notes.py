@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -57,10 +57,14 @@ def find_notes(
         if lost:
             what = calls.replace("_", " ")
             yield f"{sum(lost)} {what} in {len(lost)} steps have no {kind} row: {why}"
+    rows_of = defaultdict(list)
+    for row, step in enumerate(steps):
+        rows_of[step.phase, step.pid, step.device].append(row)
     for group in groups:
-        if outlier := _first_step_stands_out(steps, group):
+        rows = rows_of[group.phase, group.pid, group.device]
+        if outlier := _first_step_stands_out([steps[row] for row in rows], group):
             yield outlier
-        if others := _other_threads(trace, measured, group):
+        if others := _other_threads(trace, measured, group, rows):
             yield others
     yield from _hidden_beside(trace, measured, groups)
 
@@ -113,13 +117,10 @@ def _odd_calls(trace: Trace, measured: MeasuredSteps) -> Iterable[str]:
         )
 
 
-def _other_threads(trace: Trace, measured: MeasuredSteps, group: Group) -> str | None:
+def _other_threads(
+    trace: Trace, measured: MeasuredSteps, group: Group, rows: Sequence[int]
+) -> str | None:
     """Work of other threads during a group's steps, where it is more than a little."""
-    rows = [
-        row
-        for row, s in enumerate(measured.steps)
-        if (s.phase, s.pid, s.device) == (group.phase, group.pid, group.device)
-    ]
     own = sum(measured.steps[row].submissions or 0 for row in rows)
     by_thread = {t: int(n[rows].sum()) for t, n in measured.beside.by_thread.items()}
     threads = {trace.threads[t].tid: n for t, n in by_thread.items() if n}
@@ -137,9 +138,7 @@ def _other_threads(trace: Trace, measured: MeasuredSteps, group: Group) -> str |
 
 def _first_step_stands_out(steps: Sequence[Step], group: Group) -> str | None:
     """A remark on a group whose first step that counts is far longer than the others."""
-    key = (group.phase, group.pid, group.device)
-    mine = [s for s in steps if (s.phase, s.pid, s.device) == key][group.dropped :]
-    windows = [s.window_ns for s in mine if s.window_ns is not None]
+    windows = [s.window_ns for s in steps[group.dropped :] if s.window_ns is not None]
     if group.metrics["window_ns"].unknown or len(windows) < 4:
         return None
     rest = float(np.median(windows[1:]))

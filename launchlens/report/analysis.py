@@ -31,6 +31,7 @@ from launchlens.report.words import IDLE_BASIS, LONG, plain
 
 _MOST_TILES = 4
 _MOST_STEPS = 40
+_MOST_GROUPS = 64  # (process, device, phase); a trace of a whole cluster node has fewer
 _STEP_FIGURES = {
     "launches": "launches",
     "kernels": "kernels",
@@ -61,12 +62,15 @@ def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) ->
 
 def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Section]:
     names = _names(analysis.summary)
-    for i, (group, name) in enumerate(zip(analysis.summary, names, strict=True)):
+    for i, (group, name) in enumerate(zip(analysis.summary[:_MOST_GROUPS], names, strict=False)):
         yield _figures(group, name.capitalize(), i)
         if timelines and i == 0:
             yield timeline_section(timelines)
         if work := tuple(_work(group, i)):
             yield Section(f"work-{i}", f"Kernels and gaps of {name}", work, folds=True)
+    if (more := len(analysis.summary) - _MOST_GROUPS) > 0:
+        said = f"{more} more groups of steps are left out here; --format json has all of them."
+        yield Section("more-groups", "More groups", (Text((said,)),))
     if chart := modules(timelines):
         yield Section("modules-section", "Modules", (chart,))
     if analysis.findings:

@@ -11,7 +11,10 @@ from launchlens.trace.formats.nsys.layouts import Layouts
 from launchlens.trace.formats.nsys.payload import Value, decode_payload
 
 _MAX_FRAMES = 64
-_FRAME_TEXT = re.compile(r"(?P<file>[^\s():\"']+\.pyx?)[:\"'(, ]+(?:line )?(?P<line>\d+)")
+_WORD = re.compile(r"[A-Za-z_<][\w.<>]*")
+_LINE = re.compile(r"(?<=[^\s():\"'])\.pyx?(?P<between>[:\"'(, ]{1,8}(?:line )?)(?P<line>\d{1,9})")
+_AFTER_FILE = re.compile(r"[\s():\"']")
+_LONGEST_FILE = 4096
 _PRINTABLE = re.compile(rb"[\x20-\x7e]{3,}")
 
 
@@ -77,12 +80,20 @@ def _frame(function: Value, file: Value, line: Value) -> Iterator[PythonFrame]:
 def _frames_in_text(text: str) -> list[PythonFrame]:
     frames = []
     for one in text.splitlines():
-        found = _FRAME_TEXT.search(one)
+        found = _LINE.search(one)
         if found:
-            rest = (one[: found.start()] + " " + one[found.end() :]).replace("in ", " ")
-            words = re.findall(r"[A-Za-z_<][\w.<>]*", rest)
+            # Backwards from the line number: a pattern that begins with a name of any length would
+            # be tried from every character of a long text.
+            begin = max(0, found.start() - _LONGEST_FILE)
+            before = one[begin : found.start()]
+            begin += max((m.end() for m in _AFTER_FILE.finditer(before)), default=0)
+            file = one[begin : found.start("between")]
+            rest = (one[:begin] + " " + one[found.end() :]).replace("in ", " ")
+            words = (m[0] for m in _WORD.finditer(rest))
             function = next((w for w in words if w not in {"File", "file", "at", "line"}), "")
-            frames.append(PythonFrame(html.unescape(function), found["file"], int(found["line"])))
+            frames.append(PythonFrame(html.unescape(function), file, int(found["line"])))
+            if len(frames) == _MAX_FRAMES:
+                break
     return frames
 
 

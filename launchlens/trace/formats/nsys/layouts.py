@@ -10,7 +10,10 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+_ANY = -1  # in place of a domain's number
 
 _SCHEMA_COLUMNS = ("domainId", "schemaId", "name", "type", "payloadSize")
 _ENTRY_COLUMNS = (
@@ -62,25 +65,24 @@ class Layouts:
         by_schema: dict[tuple[int, int], list[EntryRow]] = defaultdict(list)
         for entry in entries:
             by_schema[entry.domain_id, entry.schema_id].append(entry)
-        return cls(
-            {key: tuple(sorted(v, key=lambda e: e.index)) for key, v in by_schema.items()},
-            {(s.domain_id, s.schema_id): s.payload_bytes for s in schemas},
-            dict(strings),
-        )
+        fields = {key: tuple(sorted(v, key=lambda e: e.index)) for key, v in by_schema.items()}
+        sizes = {(s.domain_id, s.schema_id): s.payload_bytes for s in schemas}
+        return cls(_of_any(fields) | fields, _of_any(sizes) | sizes, dict(strings))
 
     def fields(self, domain: int, schema: int) -> tuple[EntryRow, ...]:
         """Entries of a layout; of any domain's, where this domain has none of that number."""
         own = self.entries.get((domain, schema))
-        if own is not None:
-            return own
-        return next((v for (_, s), v in self.entries.items() if s == schema), ())
+        return self.entries.get((_ANY, schema), ()) if own is None else own
 
     def size(self, domain: int, schema: int) -> int:
         """Static size of a layout in bytes, 0 when it has none."""
         own = self.size_bytes.get((domain, schema))
-        if own is not None:
-            return own
-        return next((v for (_, s), v in self.size_bytes.items() if s == schema), 0)
+        return self.size_bytes.get((_ANY, schema), 0) if own is None else own
+
+
+def _of_any(by_schema: Mapping[tuple[int, int], _T]) -> dict[tuple[int, int], _T]:
+    """The first of each number, under the domain that stands for any."""
+    return {(_ANY, schema): value for (_, schema), value in reversed([*by_schema.items()])}
 
 
 def read_layouts(connection: sqlite3.Connection, strings: Mapping[int, str]) -> Layouts:

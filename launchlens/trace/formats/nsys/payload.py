@@ -36,6 +36,7 @@ _SCALARS = {
 }  # fmt: skip
 _LIMIT = 4096
 _DEPTH = 8
+_MOST_FIELDS = 1 << 16  # of one payload: offsets that point back would have it read again and again
 
 
 def decode_payload(blob: bytes, layouts: Layouts, domain: int = 0) -> list[Value]:
@@ -107,6 +108,7 @@ class _Reader:
     domain: int
     string_ids: set[int] = dataclasses.field(default_factory=set)
     padding: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    left: list[int] = dataclasses.field(default_factory=lambda: [_MOST_FIELDS])
 
     def struct(
         self, fields: tuple[EntryRow, ...], base: int, depth: int
@@ -164,6 +166,9 @@ class _Reader:
         return items, at
 
     def _one(self, kind: int, at: int, depth: int) -> tuple[Value, int]:
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            return None, len(self.data) + 1
         code = _SCALARS.get(kind)
         if code is not None:
             value = self._scalar(code, at)
@@ -197,9 +202,11 @@ class _Reader:
         )
 
     def _terminator(self, at: int, width: int) -> int:
-        end = at
-        while end + width <= len(self.data) and any(self.data[end : end + width]):
-            end += width
+        found = self.data.find(bytes(width), max(at, 0))
+        while found >= 0 and (found - at) % width:
+            found = self.data.find(bytes(width), found + 1)
+        end = len(self.data) if found < 0 else found
+        self.left[0] -= (end - at) // 64
         return min(end, len(self.data))
 
     def _scalar(self, code: str, at: int) -> Value:

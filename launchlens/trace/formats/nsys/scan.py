@@ -11,6 +11,7 @@ lies in memory twice.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,7 @@ from launchlens.trace.interface import TraceFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
+LONGEST_TEXT = 16_384
 NULL = int(np.iinfo(np.int64).min)
 _REACH_NS = 2**47  # 39 hours: sums of such times, over millions of rows, fit into 64 bits
 _BATCH_ROWS = 65_536
@@ -228,7 +230,15 @@ def _join_codes(column: npt.NDArray[Any], parts: Sequence[_Part], index: int) ->
 
 
 def as_text(value: object) -> str:
-    """Text of an export, which may be bytes of any encoding, or nothing."""
+    """Text of an export, which may be bytes of any encoding, or nothing.
+
+    Names longer than any compiler's are shortened, as reports repeat them for each row.
+    """
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return "" if value is None else str(value)
+        text = value.decode("utf-8", "replace")
+    else:
+        text = "" if value is None else str(value)
+    if len(text) <= LONGEST_TEXT:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{text[:LONGEST_TEXT]}… ({len(text)} characters, {digest})"
