@@ -49,12 +49,12 @@ def _note(check: ReplayCheck) -> str:
     """How far replays are off, on how many inputs, and in which layer first."""
     parts = []
     if check.differing is not None:
-        apart = "not a number" if check.max_abs_diff is None else f"{check.max_abs_diff:.3g}"
+        apart = "" if check.max_abs_diff is None else f": by up to {check.max_abs_diff:.3g}"
         allowed = "" if check.tolerance is None else f" (rounding explains {check.tolerance:.3g})"
         varied = ", ".join(check.varied)
         parts.append(
             f"On {check.differing} of {check.inputs} inputs ({varied}) the last logits differ by "
-            f"more than rounding: by up to {apart}{allowed}."
+            f"more than rounding{apart}{allowed}."
         )
     if check.module is not None:
         kind = f" ({check.module_class})" if check.module_class else ""

@@ -156,6 +156,12 @@ def test_wrong_replays_are_a_finding_with_the_first_layer(verdict):
     assert "model.layers.1.mlp (Hidden)" in finding.note
 
 
+def test_replays_that_are_no_numbers_have_no_distance():
+    attempt = replace(attempted(captured=True), replay=replace(CHECK, max_abs_diff=None))
+    (finding,) = find_blockers(*draw([launch(10)]), attempt=attempt)
+    assert "differ by more than rounding (rounding explains 0.3)." in finding.note
+
+
 @pytest.mark.parametrize("verdict", ["right", "unknown"])
 def test_replays_that_are_right_or_unknown_are_none(verdict):
     attempt = replace(attempted(captured=True), replay=replace(CHECK, verdict=verdict))

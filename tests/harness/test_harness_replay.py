@@ -229,9 +229,10 @@ class Taped(Variant):
         return Prepared(self.device.capture(lambda: forward() * factor), "captured")
 
 
+@pytest.mark.parametrize("dtypes", [(), ("bfloat16",)])
 @pytest.mark.parametrize("wrong", [(), (PREFILL,), (DECODE,)])
-def test_each_phase_of_a_captured_variant_is_checked(build, monkeypatch, wrong):
-    built = build(osl=4)
+def test_each_phase_of_a_captured_variant_is_checked(build, monkeypatch, wrong, dtypes):
+    built = build(osl=4, equivalence_dtypes=dtypes)
     variant = Taped(built.device, wrong)
     monkeypatch.setattr("launchlens.harness.session.find_variant", lambda _: variant)
     checks = check_prepared(open_session(built.spec, built.model, "cpu"))
