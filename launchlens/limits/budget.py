@@ -36,6 +36,7 @@ from launchlens.limits.model import (
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.limits import LimitResult, Number
 from launchlens.records.variant import VariantFacts
+from launchlens.text_files import read_text_file
 
 MOST = 1e18
 
@@ -61,7 +62,7 @@ def read_budget(path: Path) -> Budget:
             message names the place.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(read_text_file(path))
     except OSError as error:
         said = (error.strerror or str(error)).lower()
         raise UsageError(f"The budget {path} cannot be read: {said}.") from error

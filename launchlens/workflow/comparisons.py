@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from launchlens.errors import LaunchlensError, UsageError
+from launchlens.errors import LaunchlensError, UsageError, reason_of
 from launchlens.records.comparison import Comparison
+from launchlens.text_files import read_text_file
 from launchlens.workflow.blockers import mark_searched
 from launchlens.workflow.load import Choices
 from launchlens.workflow.sides import LoadedSide, load_sides, side_of_variant, with_blockers
@@ -71,9 +72,9 @@ def read_comparison(path: Path) -> Comparison:
     from launchlens.serialize import from_json
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text_file(path)
     except OSError as error:
-        raise LaunchlensError(f"{path} cannot be read: {error.strerror}.") from error
+        raise LaunchlensError(f"{path} cannot be read: {reason_of(error)}.") from error
     except UnicodeDecodeError as error:
         raise LaunchlensError(f"{path} is not a launchlens report: it is no UTF-8.") from error
     comparison = from_json(text, named=str(path))

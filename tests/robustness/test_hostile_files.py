@@ -13,7 +13,9 @@ from launchlens.errors import LaunchlensError, TraceError, UsageError
 from launchlens.limits import parse_condition
 from launchlens.limits.budget import read_budget
 from launchlens.serialize import from_json
+from launchlens.text_files import MOST_BYTES
 from launchlens.trace import read_trace, unpack
+from launchlens.workflow.comparisons import read_comparison
 
 
 def test_a_file_that_only_fills_the_disk_is_refused_at_its_limit(tmp_path, monkeypatch):
@@ -109,3 +111,20 @@ def test_odd_reports_are_one_sentence(text):
         from_json(text, named="report.json")
     assert str(caught.value).startswith("report.json")
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "large"])
+def test_budgets_and_reports_that_never_end_are_refused_unread(tmp_path, what):
+    path = tmp_path / "report.json"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with path.open("wb") as out:
+            out.truncate(MOST_BYTES + 1)
+    said = "it is larger than 64 mib" if what == "large" else "it is a pipe or a device"
+    with pytest.raises(LaunchlensError, match=rf"report\.json cannot be read: {said}\."):
+        read_comparison(path)
+    with pytest.raises(UsageError, match=rf"report\.json cannot be read: {said}\."):
+        read_budget(path)
