@@ -234,3 +234,22 @@ def test_what_is_another_steps_work_is_not_other_threads_work(drawn, analyze):
     for tid in (1, 2):
         drawn.launch(10, 15, kernel=(20, 40), tid=tid)
     assert [s.other_thread_submissions for s in analyze(drawn).steps] == [0, 0]
+
+
+def test_calls_without_any_correlation_id_own_nothing(drawn, analyze):
+    drawn.launch(10, 15, kernel=(20, 40))
+    drawn.launch(50, 55, kernel=(60, 70))
+    analysis = analyze(drawn, ["UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = NULL"])
+    (step,) = analysis.steps
+    assert (step.launches, step.lost_launches, step.kernels) == (2, 2, None)
+    assert analysis.trace.unlinked_ops == 2
+
+
+@pytest.mark.parametrize("table", ["RUNTIME", "KERNEL"])
+def test_times_that_no_recording_has_are_none(drawn, analyze, table):
+    drawn.launch(10, 15, kernel=(20, 40))
+    drawn.launch(50, 55, kernel=(60, 70))
+    sql = f"UPDATE CUPTI_ACTIVITY_KIND_{table} SET end = {2**63 - 1} WHERE start IN (50, 60)"
+    (step,) = analyze(drawn, [sql]).steps
+    assert (step.launches, step.kernels) == ((1, 1) if table == "RUNTIME" else (2, 2))
+    assert step.bounds["launches" if table == "RUNTIME" else "busy_ns"] == "lower"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
@@ -67,15 +68,15 @@ def _devices(
     several = len({process for process, _ in pairs}) > 1 and (
         len(facts.gpus) > 1 or len({device for _, device in pairs if device >= 0}) > 1
     )
-    taken = max([*facts.gpus, *facts.gpu_of.values(), *(device for _, device in pairs), 0])
+    used = {*facts.gpus, *facts.gpu_of.values(), *(device for _, device in pairs)}
+    free = (number for number in count() if number not in used)
     devices = []
     for process, device in pairs:
         pid = pid_of(processes.values[process])
         gpu = facts.gpu_of.get((pid, device))
         is_certain = gpu is not None or not several or device < 0
         if gpu is None:
-            taken += not is_certain
-            gpu = device if is_certain else taken
+            gpu = device if is_certain else next(free)
         names = set(facts.gpus.values())
         name = facts.gpus.get(gpu) if is_certain else names.pop() if len(names) == 1 else None
         streams = facts.default_streams.get((pid, device), ())
