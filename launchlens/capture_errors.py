@@ -10,6 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+CAPTURE_CODES = range(900, 909)
+"""What calls return that a capture does not allow (cudaErrorStreamCapture…)."""
+INVALIDATED = 901
+"""What they return once an earlier call has ended the capture."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaptureError:
@@ -30,6 +35,11 @@ class CaptureError:
 def find_error(text: str) -> CaptureError | None:
     """The capture error that a text, an error's first line or more, tells of; None if unknown."""
     return next((e for e in ERRORS if re.search(e.pattern, text, re.IGNORECASE | re.DOTALL)), None)
+
+
+def error_of_code(code: int) -> CaptureError:
+    """The capture error that CUDA numbers so, one of `CAPTURE_CODES`."""
+    return next(e for e in ERRORS if e.title.endswith(f"({code})"))
 
 
 def _code(number: int, name: str) -> str:

@@ -28,7 +28,8 @@ _COLUMNS = {
     "domainId uint64Value int64Value doubleValue uint32Value int32Value floatValue",
     "CUPTI_ACTIVITY_KIND_RUNTIME": "start end eventClass globalTid correlationId nameId "
     "returnValue callchainId",
-    "CUPTI_ACTIVITY_KIND_KERNEL": f"{_OP_HEAD} demangledName shortName mangledName graphNodeId",
+    "CUPTI_ACTIVITY_KIND_KERNEL": f"{_OP_HEAD} demangledName shortName mangledName graphNodeId "
+    "gridX gridY gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory",
     "CUPTI_ACTIVITY_KIND_MEMCPY": f"{_OP_HEAD} bytes copyKind srcKind dstKind graphNodeId",
     "CUPTI_ACTIVITY_KIND_MEMSET": f"{_OP_HEAD} value bytes graphNodeId memKind",
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": f"{_OP_HEAD} graphId graphExecId",
@@ -97,6 +98,9 @@ class OpRow:
     bytes: int
     copy_kind: int
     context: int = 1
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (128, 1, 1)
+    shared: int = 0
 
 
 @dataclass
@@ -161,11 +165,24 @@ class TraceBuilder:
         size=4,
         copy_kind=1,
         context=1,
+        **size_of,
     ):
         named = name if kind == "kernel" else None
         self.ops.append(
             OpRow(
-                kind, start, end, corr, pid, device, stream, named, node, size, copy_kind, context
+                kind,
+                start,
+                end,
+                corr,
+                pid,
+                device,
+                stream,
+                named,
+                node,
+                size,
+                copy_kind,
+                context,
+                **size_of,
             )
         )
 
@@ -276,7 +293,8 @@ class TraceBuilder:
         pid = None if o.pid is None else global_pid(o.pid)
         head = (o.start, o.end, o.device, o.context, o.stream, o.corr, pid)
         if o.kind == "kernel":
-            return (*head, string(o.name), string(o.name), None, o.node)
+            sizes = (*o.grid, *o.block, 0, o.shared)
+            return (*head, string(o.name), string(o.name), None, o.node, *sizes)
         if o.kind == "memcpy":
             return (*head, o.bytes, o.copy_kind, 0, 2, o.node)
         if o.kind == "memset":

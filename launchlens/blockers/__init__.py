@@ -8,16 +8,18 @@ A rule is one file of `launchlens.blockers.rules`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from launchlens.blockers.confirm import apply_attempt
+from launchlens.blockers.failed import find_failed
 from launchlens.blockers.grouping import Found, make_findings
 from launchlens.blockers.hits import Hits, Origin, Rule
 from launchlens.blockers.match import match_events
 from launchlens.blockers.rules import rules
 from launchlens.blockers.stacks import place_calls
-from launchlens.blockers.view import Kinds, Mask, View, make_view, rule_kinds
+from launchlens.blockers.unseen import find_unseen
+from launchlens.blockers.view import View, make_view, see_calls
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Finding, Step
 from launchlens.records.stacks import Stacks
@@ -25,7 +27,15 @@ from launchlens.records.stacks import Stacks
 if TYPE_CHECKING:
     from launchlens.protocol.step import Attempt, CopyEvent
 
-__all__ = ["Rule", "find_blockers", "rules"]
+__all__ = ["Rule", "Search", "find_blockers", "rules", "search_blockers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was found, and why that may not be all there is (`find_unseen`)."""
+
+    findings: tuple[Finding, ...]
+    unseen: tuple[str, ...]
 
 
 def find_blockers(
@@ -36,31 +46,51 @@ def find_blockers(
     attempt: Attempt | None = None,
     stacks: Stacks | None = None,
 ) -> tuple[Finding, ...]:
-    """Find what blocks the capture of a trace's steps, most certain and frequent first.
+    """The findings of `search_blockers`."""
+    return search_blockers(
+        trace, steps, dispatch_events=dispatch_events, attempt=attempt, stacks=stacks
+    ).findings
+
+
+def search_blockers(
+    trace: Trace,
+    steps: Sequence[Step],
+    *,
+    dispatch_events: Sequence[CopyEvent] | None = None,
+    attempt: Attempt | None = None,
+    stacks: Stacks | None = None,
+    all_threads: bool = False,
+) -> Search:
+    """Look for what blocks the capture of a trace's steps, most certain and frequent first.
 
     Steps that launch graphs have little left to find; those of prefill and decode are looked at
     apart. Findings are grouped by rule, kind and bytes, and by file and function where known; there
     are none for a trace without API calls. Source lines come from ``dispatch_events``, operators of
     one more step that copied or waited, in order (by default those of ``attempt``), or from the
     trace's own call ``stacks``, for any program. A capture ``attempt`` confirms or clears findings.
+    With ``all_threads`` a step owns the calls of all threads of its process.
     """
     phases = list(dict.fromkeys(step.phase for step in steps))
     all_events = dispatch_events if dispatch_events is not None else attempt and attempt.events
-    kinds = rule_kinds(trace)
-    found: list[Found] = []
+    calls = see_calls(trace)
+    found = [Found(finding) for finding in find_failed(trace)]
+    views = []
     for phase in phases:
         mine = [step for step in steps if step.phase == phase]
         events = [e for e in all_events or () if e.phase in {None, phase}]
         if not events and len(phases) == 1:
             events = list(all_events or ())  # the trace does not tell the phase
         several = f" ({phase} steps)" if len(phases) > 1 else ""
+        view = make_view(trace, calls, mine, all_threads=all_threads)
+        views.append(view)
         found += [
             replace(f, finding=replace(f.finding, phase=phase, title=f.finding.title + several))
-            for f in _find_in_phase(trace, kinds, mine, events, stacks)
+            for f in _find_in_phase(view, events, stacks)
         ]
     findings = apply_attempt(found, attempt) if attempt is not None else [f.finding for f in found]
     order = {"confirmed": 0, "likely": 1, "suspected": 2, "cleared": 3}
-    return tuple(sorted(findings, key=lambda f: (order[f.confidence], -f.count_per_step)))
+    findings = sorted(findings, key=lambda f: (order[f.confidence], -f.count_per_step))
+    return Search(tuple(findings), tuple(find_unseen(trace, views, all_threads=all_threads)))
 
 
 def _hits_of(rule: Rule, view: View) -> Iterator[tuple[Rule, Hits]]:
@@ -72,15 +102,8 @@ def _hits_of(rule: Rule, view: View) -> Iterator[tuple[Rule, Hits]]:
             yield rule, mine
 
 
-def _find_in_phase(
-    trace: Trace,
-    kinds: tuple[Kinds, Mask],
-    steps: Sequence[Step],
-    events: Sequence[CopyEvent],
-    stacks: Stacks | None,
-) -> list[Found]:
-    view = make_view(trace, kinds, steps)
-    if not view.size or not trace.api.start_ns.size:
+def _find_in_phase(view: View, events: Sequence[CopyEvent], stacks: Stacks | None) -> list[Found]:
+    if not view.size:
         return []
     found = [pair for rule in rules() for pair in _hits_of(rule, view)]
     origins: dict[int, Origin] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from launchlens.blockers.view import Mask, Rows, View
+from launchlens.calls import CallKind
 
 if TYPE_CHECKING:
     from launchlens.protocol.replay import ReplayVerdict
@@ -100,6 +101,8 @@ class Rule:
     """Verdict of a replay check that means it."""
     on_replay: str = ""
     """What such replays do, with "replays" in front of it."""
+    fails_as: tuple[CallKind, ...] = ()
+    """Kinds of call that mean it where one fails in a capture."""
     suspects: Callable[[CopyEvent], bool] | None = None
     """Whether an operator alone, without a trace, makes one suspect it."""
 

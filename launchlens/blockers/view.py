@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from launchlens.calls import CallKind, base_name
 from launchlens.calls.classing import class_calls
-from launchlens.calls.step_calls import calls_of
+from launchlens.calls.step_calls import calls_of, calls_of_processes
 from launchlens.records.columns import OpKind, Trace
 from launchlens.records.figures import Step
 
@@ -42,6 +42,8 @@ class View:
     """Base name of each entry of ``trace.api.names``."""
     blocking: Mask
     """Whether each call is a copy that waits by itself, shape (calls,)."""
+    has_op: Mask
+    """Whether the trace has what each call submitted, shape (calls,)."""
     op_of_call: Rows
     """First GPU operation of each API call, -1 without, shape (calls,)."""
     telling: Rows
@@ -120,19 +122,33 @@ class View:
         return np.where(same, following, -1)
 
 
-def rule_kinds(trace: Trace) -> tuple[Kinds, Mask]:
-    """`View.kind` and `View.blocking` of a trace, whichever steps are looked at."""
+@dataclass(frozen=True, slots=True)
+class CallsSeen:
+    """`View.kind`, `View.blocking` and `View.has_op` of a trace, whichever steps are looked at."""
+
+    kind: Kinds
+    blocking: Mask
+    has_op: Mask
+
+
+def see_calls(trace: Trace) -> CallsSeen:
+    """The calls of a trace as rules look at them."""
     calls = class_calls(trace)
     kind, waits = calls.kind, calls.blocking & (calls.kind != CallKind.SYNC)
     if calls.capturing.any():
         inert = calls.capturing & ~calls.has_op & ~calls.has_span
         kind = np.where(inert & (kind != CallKind.BEGIN_CAPTURE), CallKind.OTHER, kind)
-    return kind.astype(np.int8), waits
+    return CallsSeen(kind.astype(np.int8), waits, calls.has_op | calls.has_span)
 
 
-def make_view(trace: Trace, kinds: tuple[Kinds, Mask], steps: Sequence[Step]) -> View:
-    """Prepare a trace and steps of one phase; steps whose thread it does not have are left out."""
-    kind, blocking = kinds
+def make_view(
+    trace: Trace, calls: CallsSeen, steps: Sequence[Step], *, all_threads: bool = False
+) -> View:
+    """Prepare a trace and steps of one phase, on their own threads or ``all_threads``.
+
+    Steps whose thread the trace does not have are left out, and those that submit nothing: there
+    is nothing in them to capture.
+    """
     threads = {
         (trace.processes[t.process].pid, t.tid): i
         for i, t in reversed(list(enumerate(trace.threads)))
@@ -145,11 +161,17 @@ def make_view(trace: Trace, kinds: tuple[Kinds, Mask], steps: Sequence[Step]) ->
     thread = np.array([threads[s.pid, s.tid] for s in chosen], np.int64)
     start = np.array([s.start_ns for s in chosen], np.int64)
     end = np.array([s.end_ns for s in chosen], np.int64)
-    own = calls_of(trace.api, thread, start, end)
+    processes = np.array([t.process for t in trace.threads] or [0], np.int64)
+    if all_threads:
+        own = calls_of_processes(trace.api, processes[thread])
+    else:
+        own = calls_of(trace.api, thread, start, end)
+    works = (calls.kind >= CallKind.KERNEL) & (calls.kind <= CallKind.MEMSET) | calls.has_op
+    busy = np.flatnonzero(own.within(np.flatnonzero(works)).count)
+    own, thread, chosen = own.take(busy), thread[busy], tuple(chosen[i] for i in busy.tolist())
     op_of_call = np.full(trace.api.start_ns.size, -1, np.int64)
     linked = np.flatnonzero(trace.ops.api_row >= 0)[::-1]  # the earliest operation is written last
     op_of_call[trace.ops.api_row[linked]] = linked
-    processes = np.array([t.process for t in trace.threads] or [0], np.int64)
     return View(
         trace=trace,
         steps=chosen,
@@ -157,11 +179,12 @@ def make_view(trace: Trace, kinds: tuple[Kinds, Mask], steps: Sequence[Step]) ->
         last=own.high,
         process=processes[thread],
         thread=thread,
-        kind=kind,
+        kind=calls.kind,
         bases=tuple(base_name(n) for n in trace.api.names),
-        blocking=blocking,
+        blocking=calls.blocking,
+        has_op=calls.has_op,
         op_of_call=op_of_call,
-        telling=np.flatnonzero(kind != CallKind.OTHER),
+        telling=np.flatnonzero(calls.kind != CallKind.OTHER),
         submitting=np.flatnonzero(op_of_call >= 0),
         busy_before=_busy_before(trace),
     )

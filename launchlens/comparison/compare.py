@@ -87,6 +87,7 @@ def _side(side: SideInput, label: str, short: str, group: Group | None) -> Side:
         facts=side.facts,
         findings=side.findings,
         losses=side.analysis.losses if side.analysis else (),
+        blockers_unseen=side.blockers_unseen,
         gap_histogram=group.gap_histogram if group else (),
         kernels=group.kernels if group else (),
         api_calls=group.api_calls if group else (),

@@ -71,12 +71,12 @@ def untraced_ns(side: SideInput, _group: Group | None, phase: Phase) -> Stat | N
 
 @side_figure
 def inflation(side: SideInput, group: Group | None, phase: Phase) -> Stat | None:
-    """Traced window over untraced wall, less one."""
+    """Traced window over untraced wall, less one; of the trace that idle is from."""
     wall = untraced_ns(side, group, phase)
-    if wall is None or group is None:
+    if wall is None or group is None or not wall.median:
         return None
-    window = _timed(side, group, "window_ns") or group.metrics.get("window_ns")
-    if wall.median is None or window is None or window.median is None:
+    window = group.metrics["window_ns"]
+    if window.median is None:
         return None
     return replace(_point(window.median / wall.median - 1, wall.n), bound=window.bound)
 
@@ -113,4 +113,5 @@ def _fact(side: SideInput, name: str) -> Stat | None:
 
 
 def _point(value: float | int, n: int) -> Stat:
-    return Stat(value, None, None, None, value, value, n)
+    """One value, which has no interval."""
+    return Stat(value, None, None, None, None, None, n)

@@ -91,7 +91,7 @@ def judge(metric: Metric, base: Stat, stat: Stat, margin: float) -> Verdict:
     change = stat.median - base.median
     bounds = (base.ci_low, base.ci_high, stat.ci_low, stat.ci_high)
     if any(b is None for b in bounds):
-        if metric.unit == "count":  # one step on a side: counts do not scatter like times
+        if metric.unit in ("count", "bytes"):  # one value: these do not scatter like times
             low = high = change
         else:
             return "inconclusive"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NoReturn
 
@@ -114,7 +114,8 @@ def figures_of_trace(
     if limit.metric == BLOCKERS:
         if not findings and not analysis.trace.api_calls:
             return [Figure(label, None, reason=NO_CALLS)]
-        return [blockers_figure(limit, label, findings, baseline.findings if baseline else None)]
+        before = baseline.findings if baseline else None
+        return [blockers_figure(limit, label, findings, before, unseen=analysis.blockers_unseen)]
     metric = by_name().get(limit.metric)
     if limit.pattern is not None and metric is not None and metric.owner != "step":
         return _of_facts(limit, label, facts)
@@ -208,24 +209,32 @@ def _side_blockers(limit: Limit, side: Side, baseline: Side) -> Figure:
         return Figure(side.label, None, reason="it has no trace to look for blockers in")
     if side.trace is not None and not side.trace.api_calls and not side.findings:
         return Figure(side.label, None, reason=NO_CALLS)
+    unseen = side.blockers_unseen
     if limit.measure == "value":
-        return blockers_figure(limit, side.label, side.findings)
+        return blockers_figure(limit, side.label, side.findings, unseen=unseen)
     if baseline.trace is None and not baseline.findings:
         reason = "the baseline has no trace to look for blockers in"
         return Figure(side.label, None, reason=reason)
-    return blockers_figure(limit, side.label, side.findings, baseline.findings)
+    figure = blockers_figure(limit, side.label, side.findings, baseline.findings, unseen=unseen)
+    return replace(figure, baseline_bound="lower" if baseline.blockers_unseen else None)
 
 
 def blockers_figure(
-    limit: Limit, where: str, findings: Sequence[Finding], baseline: Sequence[Finding] | None = None
+    limit: Limit,
+    where: str,
+    findings: Sequence[Finding],
+    baseline: Sequence[Finding] | None = None,
+    *,
+    unseen: Sequence[str] = (),
 ) -> Figure:
-    """How many calls block in each step, as a figure."""
+    """How many calls block in each step, as a figure; at least so many where some are unseen."""
     value, rules = count_blockers(findings, limit.confidence)
     before = None if baseline is None else count_blockers(baseline, limit.confidence)[0]
     change = None if before is None else value - before
     relative = value / before - 1 if before else None
-    reason = None if limit.pattern is not None else rules
-    return Figure(where, value, before, change, relative, reason=reason, failing=rules)
+    reason = unseen[0] if unseen else None if limit.pattern is not None else rules
+    bound: Bound | None = "lower" if unseen else None
+    return Figure(where, value, before, change, relative, bound, reason=reason, failing=rules)
 
 
 def _no_steps(limit: Limit) -> str:

@@ -36,11 +36,14 @@ def what_bounds(
         return None if bounds.get("idle") == "lower" else "gpu-bound"
     if idle is None or gaps is None or bounds.get("idle") == "upper":
         return None
-    total = sum(astuple(gaps))
+    total: float = sum(astuple(gaps))
+    hidden = bounds.get("idle") == "lower"
+    if hidden:  # at most the whole window is idle: what a span hides waits for the device
+        total /= idle
     if gaps.sync >= DOMINANT_SHARE * total:
         return "sync-bound"
     if f"{GAPS}.sync" in bounds:  # the rest may pass in calls without a name
         return None
     if gaps.lead_in + gaps.host + gaps.launch >= DOMINANT_SHARE * total:
         return "launch-bound"
-    return "mixed"
+    return None if hidden else "mixed"

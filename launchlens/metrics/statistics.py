@@ -17,27 +17,89 @@ from launchlens.records.figures import Stat
 from launchlens.records.metric import Unit
 
 CONFIDENCE = 0.95
+_NEGLIGIBLE = 1e-15
+_Chances = npt.NDArray[np.float64]
 _VALUE_MASK = (1 << 40) - 1  # 18 minutes in ns: a value and its group share one sort key
 
 
-@lru_cache(maxsize=256)
-def median_interval_ranks(n: int, confidence: float = CONFIDENCE) -> tuple[int, int]:
-    """Ranks (0-based) of the order statistics that bound the bootstrap interval of a median.
+def median_interval(values: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """The bootstrap interval of the median of ascending values, two or more.
 
     The bootstrap distribution of a median is known exactly (Efron 1979, "Bootstrap methods:
-    another look at the jackknife", section 3): the median of a resample is at most the k-th
-    smallest value with probability P(Binomial(n, k/n) >= m), m the median's rank. So no
-    resampling is needed, and the same data give the same interval always. For even n the lower
-    bound uses the lower and the upper bound the upper of the two middle ranks.
+    another look at the jackknife", section 3), so that no resampling is needed, and the same data
+    give the same interval always. Of an odd number of values the median is the m-th smallest of a
+    resample, which is at most the k-th smallest value with probability P(Binomial(n, k/n) >= m).
+    Of an even number it lies halfway between the two middle ones, and so do the ends of the
+    interval between two values (see `_median_at_most`).
     """
+    tail = (1 - CONFIDENCE) / 2
+    if values.size % 2 == 0:
+        return _quantile(values, tail), _quantile(values, 1 - tail)
+    low, high = _middle_ranks(values.size)
+    return float(values[low]), float(values[high])
+
+
+@lru_cache(maxsize=256)
+def _middle_ranks(n: int) -> tuple[int, int]:
+    """Ranks (0-based) that bound the interval of an odd number of values."""
     from scipy.special import bdtrc  # scipy.stats takes half a second longer to import
 
-    tail = (1 - confidence) / 2
-    lower, upper = (n + 1) // 2, n // 2 + 1
-    share = np.arange(1, n + 1) / n
-    low = np.searchsorted(bdtrc(lower - 1, n, share), tail)
-    high = np.searchsorted(bdtrc(upper - 1, n, share), 1 - tail)
-    return int(low), int(high)
+    tail = (1 - CONFIDENCE) / 2
+    reached = bdtrc(n // 2, n, np.arange(1, n + 1) / n)
+    return int(np.searchsorted(reached, tail)), int(np.searchsorted(reached, 1 - tail))
+
+
+def _quantile(values: npt.NDArray[np.float64], share: float) -> float:
+    """Smallest median of resamples that at least this share of them do not exceed."""
+    low, high = float(values[0]), float(values[-1])
+    if _median_at_most(values, low) >= share:
+        return low
+    while low < (middle := (low + high) / 2) < high:
+        if _median_at_most(values, middle) >= share:
+            high = middle
+        else:
+            low = middle
+    # A median is halfway between two values: the one nearest to where the bisection ended.
+    partner = np.clip(np.searchsorted(values, 2 * high - values), 1, values.size - 1)
+    halves = np.concatenate([values + values[partner], values + values[partner - 1]])
+    return float(halves[np.argmin(np.abs(halves / 2 - high))]) / 2
+
+
+def _median_at_most(values: npt.NDArray[np.float64], limit: float) -> float:
+    """P(median of a resample <= limit) for an even number n = 2 m of ascending values.
+
+    The m-th smallest of a resample is the i-th value and the next one beyond the j-th (j >= i)
+    with probability C(n, m) ((i/n)**m - ((i-1)/n)**m) (1 - j/n)**m: m draws are at most the i-th
+    value, not all of them at most the one before, and m beyond the j-th.
+    """
+    n, m = values.size, values.size // 2
+    below, before, ways, first = _middle_chances(n)
+    i = np.arange(first, int(np.searchsorted(values, limit, side="right")) + 1)
+    if i.size == 0:
+        return 0.0
+    j = np.searchsorted(values, 2 * limit - values[i - 1], side="right")
+    with np.errstate(divide="ignore"):
+        beyond = m * np.log1p(-j / n)
+    apart = np.exp(ways[i] + beyond) - np.exp(ways[i - 1] + beyond)
+    return float((below[i] - before[i] - apart).sum())
+
+
+@lru_cache(maxsize=64)
+def _middle_chances(n: int) -> tuple[_Chances, _Chances, _Chances, int]:
+    """For k of n = 2 m values: chances, and the first k whose chance matters.
+
+    P(m-th smallest of a resample <= k-th), the same of k - 1, and the log of C(n, m) (k/n)**m;
+    shape (n + 1,) each.
+    """
+    from scipy.special import bdtrc, gammaln
+
+    m = n // 2
+    k = np.arange(n + 1)
+    reached = bdtrc(m - 1, n, k / n)
+    with np.errstate(divide="ignore"):
+        ways = gammaln(n + 1) - 2 * gammaln(m + 1) + m * np.log(k / n)
+    first = max(1, int(np.searchsorted(reached, _NEGLIGIBLE)))
+    return reached, np.concatenate([[0.0], reached[:-1]]), ways, first
 
 
 def few_interval(values: Sequence[float]) -> tuple[int, int]:
@@ -86,8 +148,7 @@ def describe(values: Sequence[float | int | None], unit: Unit) -> Stat:
     p10, p50, p90, p99 = np.quantile(known, [0.1, 0.5, 0.9, 0.99]).tolist()
     low = high = None
     if known.size >= 2:
-        a, b = median_interval_ranks(int(known.size))
-        low, high = float(known[a]), float(known[b])
+        low, high = median_interval(known)
 
     def shaped(value: float | None) -> float | int | None:
         if value is None:

@@ -18,6 +18,7 @@ from launchlens.metrics.breakdown import (
     gap_histogram,
     kernel_table,
 )
+from launchlens.metrics.engines import is_scope
 from launchlens.metrics.measure import MeasuredSteps, measure_steps
 from launchlens.metrics.notes import find_losses, find_notes
 from launchlens.metrics.statistics import describe
@@ -27,6 +28,8 @@ from launchlens.records.figures import Analysis, BoundBy, Group, Phase, Stat, St
 
 PhaseChoice = Literal["prefill", "decode", "mixed", "unknown", "all"]
 
+_ALIKE = 1.5
+"""How many times as long steps of one kind may keep the GPU busy at most."""
 _PHASES: tuple[Phase, ...] = ("prefill", "mixed", "decode", "unknown")
 
 
@@ -140,9 +143,10 @@ def _group(
     gaps = measured.device_time.gaps
     in_group = np.isin(measured.windowed, rows)[gaps.row]
     tracing = _tracing({s.graph_tracing for s in steps})
-    metrics = _metrics(steps)
-    countable = all(s.kernels is not None for s in steps)
-    attributed = all(s.gaps_ns is not None for s in steps)
+    pooled = _unlike(steps) if is_scope(first.engine) else None
+    metrics = dict.fromkeys(_metrics(steps[:1]), _nothing(steps)) if pooled else _metrics(steps)
+    countable = all(s.kernels is not None for s in steps) and not pooled
+    attributed = all(s.gaps_ns is not None for s in steps) and not pooled
     return Group(
         phase=first.phase,
         pid=first.pid,
@@ -152,13 +156,36 @@ def _group(
         dropped=dropped,
         metrics=metrics,
         graph_tracing=tracing,
-        bound=_bound(steps),
+        bound=None if pooled else _bound(steps),
         tokens=_same({s.tokens for s in steps}),
-        unknown_reason=_unknown_reason(steps),
+        unknown_reason=pooled or _unknown_reason(steps),
         gap_histogram=gap_histogram(gaps, in_group) if attributed else (),
         gap_followers=gap_followers(trace, measured, rows, in_group, ends) if attributed else (),
         kernels=kernel_table(trace, measured, rows, metrics["kernels"].bound) if countable else (),
-        api_calls=api_table(trace, measured, rows, metrics["sync_calls"].bound),
+        api_calls=() if pooled else api_table(trace, measured, rows, metrics["sync_calls"].bound),
+    )
+
+
+def _nothing(steps: Sequence[Step]) -> Stat:
+    """A figure that is unknown in all steps."""
+    return Stat(None, None, None, None, None, None, 0, len(steps))
+
+
+def _unlike(steps: Sequence[Step]) -> str | None:
+    """Why scopes whose text tells nothing are not steps of one kind, if their work says so.
+
+    Warm-up, capture, prefill and decode look alike by their names: a median over them is that of
+    none.
+    """
+    work = {(s.launches, s.graph_launches, s.captured_calls) for s in steps}
+    busy = [s.busy_ns for s in steps if s.busy_ns is not None]
+    if len(work) == 1 and (not busy or max(busy) <= _ALIKE * min(busy)):
+        return None
+    launches = [s.launches for s in steps if s.launches is not None] or [0]
+    return (
+        f"the ranges {steps[0].range!r} do not tell warm-up, prefill and decode apart, and their "
+        f"work differs ({min(launches)} to {max(launches)} launches). Record the engine's own step "
+        "ranges too, leave warm-up out with --skip, or name some of the ranges with --step."
     )
 
 
@@ -180,8 +207,7 @@ def _metrics(steps: Sequence[Step]) -> dict[str, Stat]:
         stat = describe([step.figure(metric.name) for step in steps], metric.unit)
         bounds = {b for step in steps if (b := step.bounds.get(metric.name))}
         if len(bounds) > 1:
-            unknown = len(steps)
-            found[metric.name] = Stat(None, None, None, None, None, None, 0, unknown)
+            found[metric.name] = _nothing(steps)
         elif stat.median is not None:
             found[metric.name] = replace(stat, bound=next(iter(bounds), None))
         else:

@@ -13,6 +13,12 @@ SEARCHED = (
 )
 """The note of a report whose ``blockers_searched`` is true."""
 
+SEARCHED_IN_PART = (
+    "Capture blockers were looked for in the CUDA API calls, but a trace does not show all of "
+    "them: a side that lists none may have some."
+)
+"""The same where a side has ``blockers_unseen``."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaptureBlocker:
@@ -130,13 +136,15 @@ class BlockerReport:
     """What a reader must know."""
     captured: bool = False
     """Whether the steps launch CUDA graphs, so that what is in those shows no blockers."""
+    unseen: tuple[str, ...] = ()
+    """Why blockers may be there that the trace does not show, in sentences; empty: none can."""
 
     @property
     def unproven(self) -> str | None:
         """Why there may be more to find than was found; None where nothing is left open."""
         replay = self.attempt.replay if self.attempt is not None else None
         if replay is None or replay.verdict != "unknown":
-            return None
+            return self.unseen[0] if self.unseen and self.attempt is None else None
         return f"whether replays are right cannot be told: {replay.reason}"
 
     @property

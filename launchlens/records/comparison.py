@@ -36,6 +36,7 @@ class SideInput:
     timing: Analysis | None = None
     facts: VariantFacts = field(default_factory=VariantFacts)
     findings: tuple[Finding, ...] = ()
+    blockers_unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,8 @@ class Side:
     """After what the GPU stood idle, first group."""
     losses: tuple[str, ...] = ()
     """What the recorder says of events that it lost, where that makes counts lower bounds."""
+    blockers_unseen: tuple[str, ...] = ()
+    """Why blockers may be there that the trace does not show, in sentences; empty: none can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from launchlens.report.words import LONG, format_ns, format_value, plain, step_w
 
 def blockers_document(report: BlockerReport) -> Document:
     """What blocks a step's capture, whether it was tried, and what a patch changed."""
-    notes = (Text(report.notes, "caution"),) if report.notes else ()
+    said = (*(f"cannot tell: {why}" for why in report.unseen), *report.notes)
+    notes = (Text(said, "caution"),) if said else ()
     sections = [Section("blockers", TITLE, (*_blocks(report), *notes))]
     if report.patched is not None and report.effect is not None:
         blocks: tuple[Block, ...] = (
@@ -51,7 +52,9 @@ def blocker_sentence(report: BlockerReport) -> str:
     if cleared := [f for f in others if not f.silent and f.confidence == "cleared"]:
         verb = "does" if len(cleared) == 1 else "do"
         parts.append(f"{_findings(len(cleared))} that {verb} not block")
-    if not parts and report.captured:
+    if not parts and report.unseen and report.attempt is None:
+        parts.append(f"cannot tell whether anything blocks the capture of the {kind}")
+    elif not parts and report.captured:
         parts.append(
             f"nothing found around the CUDA graphs that the {kind} launches; what is inside them "
             "shows no blockers, an eager trace does"

@@ -19,6 +19,7 @@ from launchlens.trace.unpack import COMPRESSED_SUFFIXES, compression, unpacked
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace
     from launchlens.records.figures import TraceInfo
+    from launchlens.records.launch_sizes import LaunchSizes
     from launchlens.records.stacks import Stacks
 
 _DIGEST_UP_TO_BYTES = 64 << 20
@@ -64,6 +65,16 @@ def read_stacks(path: Path) -> Stacks:
     """
     with _opened(path) as (format_, file):
         return format_.stacks(file)
+
+
+def read_sizes(path: Path) -> LaunchSizes:
+    """Read how large each launch of a trace was; empty where its format does not tell.
+
+    Raises:
+        TraceError: the file is missing or cannot be read.
+    """
+    with _opened(path) as (format_, file):
+        return format_.sizes(file)
 
 
 def scrub_trace(src: Path, out: Path, excerpt: Excerpt | None = None) -> None:

@@ -12,6 +12,7 @@ from launchlens.errors import TraceError
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace
     from launchlens.records.figures import Diagnostic, TraceInfo
+    from launchlens.records.launch_sizes import LaunchSizes
     from launchlens.records.stacks import Stacks
 
 HEAD_BYTES = 100
@@ -83,6 +84,14 @@ class TraceFormat(ABC):
         from launchlens.records.stacks import Stacks
 
         return Stacks()
+
+    def sizes(self, file: TraceFile) -> LaunchSizes:
+        """Read how large each launch, copy and memset was; empty where the format does not tell.
+
+        Raises:
+            TraceError: they cannot be read.
+        """
+        return {}
 
     def scrub(self, file: TraceFile, out: Path, excerpt: Excerpt | None) -> None:
         """Write a copy without what identifies machine, user or environment.

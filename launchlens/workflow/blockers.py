@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from launchlens.errors import TraceError
-from launchlens.records.blocking import SEARCHED, BlockerReport
+from launchlens.records.blocking import SEARCHED, SEARCHED_IN_PART, BlockerReport
 from launchlens.records.comparison import Comparison
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.recorder import Need
@@ -20,14 +21,26 @@ _WITH_STACKS = (
 )
 
 
-def find_blockers_of(loaded: Loaded) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found in a trace, why that may not be all, and what to know of how it was done."""
+
+    findings: tuple[Finding, ...]
+    unseen: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def find_blockers_of(loaded: Loaded) -> Looked:
     """What blocks the capture of a trace's steps, with source lines where it has call stacks."""
-    from launchlens.blockers import find_blockers
+    from launchlens.blockers import search_blockers
+    from launchlens.metrics import captured_parts
     from launchlens.trace import read_stacks
 
     has_stacks = loaded.file is not None and bool((loaded.trace.api.callchain_id >= 0).any())
     stacks = read_stacks(loaded.file) if loaded.file is not None and has_stacks else None
-    return find_blockers(loaded.trace, loaded.analysis.steps, stacks=stacks)
+    steps, notes = captured_parts(loaded.trace, loaded.analysis.steps)
+    search = search_blockers(loaded.trace, steps, stacks=stacks, all_threads=loaded.whole)
+    return Looked(search.findings, (*loaded.analysis.losses, *search.unseen), tuple(notes))
 
 
 def _or_without_gpu(remedy: str | None) -> str:
@@ -40,9 +53,24 @@ def _or_without_gpu(remedy: str | None) -> str:
     return hint[0].upper() + hint[1:]
 
 
-def mark_searched(report: Report) -> Report:
-    """The report with the remark that blockers were looked for: none listed means none there."""
-    return replace(report, blockers_searched=True, notes=(*report.notes, SEARCHED))
+def mark_searched(report: Report, unseen: Sequence[str]) -> Report:
+    """The report with the remark that blockers were looked for: none listed means none there.
+
+    Unless there are reasons why they are ``unseen``.
+    """
+    said = SEARCHED_IN_PART if unseen else SEARCHED
+    return replace(report, blockers_searched=True, notes=(*report.notes, said))
+
+
+def with_looked(analysis: Analysis, looked: Looked) -> Analysis:
+    """The analysis with its blockers, and what a reader must know of them."""
+    untold = (f"capture blockers: {why}" for why in looked.unseen if why not in analysis.losses)
+    return replace(
+        analysis,
+        findings=looked.findings,
+        blockers_unseen=looked.unseen,
+        notes=(*analysis.notes, *looked.notes, *untold),
+    )
 
 
 def analyze(path: Path, choices: Choices, *, blockers: bool) -> Loaded:
@@ -50,8 +78,42 @@ def analyze(path: Path, choices: Choices, *, blockers: bool) -> Loaded:
     loaded = load(path, choices)
     if not blockers:
         return loaded
-    analysis = replace(loaded.analysis, findings=find_blockers_of(loaded))
-    return replace(loaded, analysis=mark_searched(analysis))
+    analysis = with_looked(loaded.analysis, find_blockers_of(loaded))
+    return replace(loaded, analysis=mark_searched(analysis, analysis.blockers_unseen))
+
+
+def report_between(path: Path, other: Path, choices: Choices) -> BlockerReport:
+    """Suspects of a trace, and what a second one shows to depend on values.
+
+    Raises:
+        TraceError: a trace cannot be read, or has no CUDA API calls.
+    """
+    from launchlens.blockers.between import Recording, search_between
+    from launchlens.metrics import captured_parts
+    from launchlens.trace import read_sizes
+
+    both = [load(one, choices) for one in (path, other)]
+    report = _report(both[0])
+    recordings = [
+        Recording(
+            one.trace,
+            captured_parts(one.trace, one.analysis.steps)[0],
+            read_sizes(one.file) if one.file is not None else {},
+        )
+        for one in both
+    ]
+    between = search_between(*recordings)
+    label = both[1].analysis.trace.label
+    if between.pairs and not between.findings:
+        said = f"beside {label}, {between.pairs} steps launch the same with the same sizes."
+    else:
+        said = f"{between.pairs} steps were set beside those of {label}, in order."
+    return replace(
+        report,
+        findings=(*between.findings, *report.findings),
+        unseen=(*report.unseen, *between.unseen),
+        notes=(said, *report.notes),
+    )
 
 
 def report_blockers(path: Path, choices: Choices) -> BlockerReport:
@@ -60,25 +122,30 @@ def report_blockers(path: Path, choices: Choices) -> BlockerReport:
     Raises:
         TraceError: the trace cannot be read, or has no CUDA API calls.
     """
-    loaded = load(path, choices)
+    return _report(load(path, choices))
+
+
+def _report(loaded: Loaded) -> BlockerReport:
     analysis = loaded.analysis
     if not analysis.trace.api_calls:
         raise TraceError(
-            f"{path.name}: the trace has no CUDA API calls, in which blockers show.",
+            f"{analysis.trace.file}: the trace has no CUDA API calls, in which blockers show.",
             hint=_or_without_gpu(loaded.trace.recorder.remedies.get(Need.CALLS)),
         )
-    found = find_blockers_of(loaded)
+    looked = find_blockers_of(loaded)
     return BlockerReport(
         schema="launchlens.blockers/1",
         label=analysis.trace.label,
         phases=tuple(dict.fromkeys(s.phase for s in analysis.steps)),
         steps=len(analysis.steps),
         trace=analysis.trace,
-        findings=found,
+        findings=looked.findings,
         notes=(
-            *((_WITH_STACKS,) if any(f.stack for f in found) else ()),
+            *((_WITH_STACKS,) if any(f.stack for f in looked.findings) else ()),
             *analysis.trace.warnings,
             *analysis.notes,
+            *looked.notes,
         ),
         captured=any(s.graph_launches for s in analysis.steps),
+        unseen=looked.unseen,
     )

@@ -25,7 +25,8 @@ def compare_sides(
     from launchlens.comparison import tabulate
 
     comparison = tabulate([side.input for side in sides], title=title)
-    return mark_searched(comparison) if blockers else comparison
+    unseen = [why for side in comparison.sides for why in side.blockers_unseen]
+    return mark_searched(comparison, unseen) if blockers else comparison
 
 
 def load_comparison(

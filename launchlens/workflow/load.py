@@ -35,6 +35,8 @@ class Loaded:
     analysis: Analysis
     measured: MeasuredSteps
     file: Path | None = None
+    whole: bool = False
+    """Its steps are whole processes, with the calls of all threads."""
 
 
 def load(path: Path, choices: Choices) -> Loaded:
@@ -51,4 +53,4 @@ def load(path: Path, choices: Choices) -> Loaded:
         skip=choices.skip,
         whole=choices.whole,
     )
-    return Loaded(trace, analysis, measured, None if exported else path)
+    return Loaded(trace, analysis, measured, None if exported else path, choices.whole)

@@ -9,7 +9,7 @@ from pathlib import Path
 from launchlens.records.comparison import SideInput
 from launchlens.records.stored import StoredVariant
 from launchlens.records.variant import VariantFacts
-from launchlens.workflow.blockers import find_blockers_of
+from launchlens.workflow.blockers import find_blockers_of, with_looked
 from launchlens.workflow.load import Choices, Loaded, load
 
 
@@ -96,5 +96,9 @@ def with_blockers(side: LoadedSide) -> LoadedSide:
     """The side with its capture blockers; one without a trace has none to look for."""
     if side.loaded is None:
         return side
-    findings = find_blockers_of(side.loaded)
-    return replace(side, input=replace(side.input, findings=findings))
+    looked = find_blockers_of(side.loaded)
+    analysis = with_looked(side.loaded.analysis, looked)
+    told = replace(
+        side.input, analysis=analysis, findings=looked.findings, blockers_unseen=looked.unseen
+    )
+    return replace(side, input=told)

@@ -100,7 +100,8 @@ def test_there_are_enough_programs_for_every_rule():
     covered = {one["rule"] for e in expected.values() for one in e}
     # torch 2.11 makes a pageable copy of a strided pinned one: no program shows the slow call.
     in_traces = {rule.id for rule in rules() if rule.replays is None}
-    assert covered == in_traces - {"slow-pinned-htod"}
+    # What values change needs two recordings (tests/faults/test_blockers.py).
+    assert covered == in_traces - {"slow-pinned-htod", "frozen-launch"}
 
 
 @pytest.mark.parametrize("name", NAMES)

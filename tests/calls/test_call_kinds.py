@@ -36,6 +36,8 @@ from launchlens.catalogue import by_name, metrics
         ("cudaEventSynchronize_v3020", CallKind.SYNC),
         ("cuCtxSynchronize", CallKind.SYNC),
         ("cuStreamSynchronize", CallKind.SYNC),
+        ("cuEventSynchronize", CallKind.SYNC),
+        ("cudaThreadSynchronize_v3020", CallKind.SYNC),
         ("cudaMalloc_v3020", CallKind.ALLOC),
         ("cudaMallocAsync_v11020", CallKind.STREAM_ALLOC),
         ("cudaFreeAsync_v11020", CallKind.STREAM_ALLOC),

@@ -305,3 +305,13 @@ def test_what_is_no_usable_pattern_is_one_sentence(text):
 def test_a_pattern_is_read_as_python_reads_it():
     found = user_pattern(r"^(?!warm)(?P<phase>\w+) (?P<t>\d{1,3})$").regex.search("decode 17")
     assert (found["phase"], found["t"]) == ("decode", "17")
+
+
+@pytest.mark.parametrize("edge", ["start", "end"])
+def test_a_nested_step_that_shares_an_edge_with_the_outer_range_is_the_step(analyze, edge):
+    trace = TraceBuilder()
+    start, end = (0, 100) if edge == "start" else (100, 200)
+    trace.range("prefill outer", 0, 200)
+    trace.range("prefill inner", start, end)
+    trace.launch(start + 10, start + 15, kernel=(start + 20, start + 90))
+    assert [step.range for step in analyze(trace).steps] == ["prefill inner"]

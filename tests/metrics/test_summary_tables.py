@@ -192,6 +192,34 @@ def test_bound_from_the_causes(idle, gaps, bound):
     assert what_bounds(idle, Gaps(**(empty | gaps))) == bound
 
 
+@pytest.mark.parametrize(
+    ("idle", "gaps", "bound"),
+    [
+        (0.05, {"host": 50}, None),  # the GPU may have waited inside a graph
+        (0.50, {"host": 500}, None),  # half of the window, of which the other half may be idle too
+        (0.70, {"host": 650, "device": 50}, "launch-bound"),
+        (0.70, {"sync": 650, "device": 50}, "sync-bound"),
+        (0.70, {"host": 350, "sync": 350}, None),
+    ],
+)
+def test_idle_hidden_in_graphs_cannot_turn_what_a_step_is_bound_by(idle, gaps, bound):
+    """Whole-graph spans: idle is a lower bound, the window is 1000 long."""
+    none = dict.fromkeys(("lead_in", "host", "launch", "sync", "device", "tail", "unlinked"), 0)
+    assert what_bounds(idle, Gaps(**(none | gaps)), {"idle": "lower"}) == bound
+
+
+def test_skip_drops_the_first_steps_of_a_group(tmp_path):
+    trace = TraceBuilder()
+    for i, launches in enumerate((5, 1, 1, 2)):
+        trace.range("prefill", 1000 * i, 1000 * i + 900)
+        for k in range(launches):
+            at = 1000 * i + 100 * k
+            trace.launch(at + 10, at + 20, kernel=(at + 30, at + 40))
+    analysis = summarize(read_trace(trace.write(tmp_path / "t.sqlite")), skip=1)
+    launches = analysis.summary[0].metrics["launches"]
+    assert (launches.n, launches.median, launches.p99) == (3, 1, pytest.approx(1.98))
+
+
 # Tables of a real trace, by SQL over the same file ------------------------------------------------
 
 OWNED = """

@@ -46,6 +46,7 @@ RULE = Rule(
     id="alloc",
     rank=50,
     errors=("out-of-memory", "not-permitted", "other-thread"),
+    fails_as=(CallKind.ALLOC,),
     strength="high, unless warmed up in the graph's own pool",
     remedy=(
         "Warm up before capturing, keep caches and pinned buffers, and allocate outside the step; "

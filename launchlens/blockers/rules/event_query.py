@@ -45,6 +45,7 @@ RULE = Rule(
     id="event-query",
     rank=70,
     errors=("captured-event", "other-thread", "not-permitted"),
+    fails_as=(CallKind.QUERY,),
     strength="medium, by capture error mode",
     remedy='Capture with capture_error_mode="thread_local", or pause that thread meanwhile.',
     title=call_title("asked while the step runs: {kinds}"),

@@ -52,6 +52,7 @@ RULE = Rule(
     id="explicit-sync",
     rank=40,
     errors=("not-permitted", "captured-event"),
+    fails_as=(CallKind.SYNC,),
     suspects=lambda event: event.kind == "sync",
     strength="high",
     remedy="Remove it; order work on several streams with events instead of the host.",

@@ -43,6 +43,7 @@ RULE = Rule(
     id="lazy-load",
     rank=80,
     errors=("not-permitted", "other-thread", "captured-event"),
+    fails_as=(CallKind.LOAD,),
     strength="high at first use",
     remedy="Warm up: run the step with the same shapes before capturing.",
     title=call_title("code is loaded in the step: {kinds}"),

@@ -24,13 +24,15 @@ from dataclasses import replace
 import numpy as np
 
 from launchlens.blockers.hits import Hits, Rule, call_hits
-from launchlens.blockers.view import View
+from launchlens.blockers.view import Mask, Rows, View
 from launchlens.blockers.words import call_title
 from launchlens.calls import CallKind
 
-# The stream id CUPTI gives to the null stream of a process's first context
-# (TARGET_INFO_CUDA_CONTEXT_INFO.nullStreamId in every export seen).
-LEGACY_STREAM_ID = 7
+USUAL_STREAM = 7
+"""The null stream of a process's first context, as CUPTI mostly numbers it."""
+USUAL_NOTE = (
+    "The trace does not tell the number of the default stream: it is taken to be 7, as mostly."
+)
 LEFT_OUT = "What runs on the default stream is not in the graph."
 
 
@@ -44,15 +46,27 @@ def _default_stream_work(view: View) -> list[Hits]:
     row = ops.api_row.astype(np.int64)
     step = np.where((row >= 0) & ~ops.is_node, view.step_of(np.maximum(row, 0)), -1)
     mine = np.flatnonzero(step >= 0)
-    legacy = ops.stream_id[mine] == LEGACY_STREAM_ID
+    legacy = _on_default_stream(view, mine)
     on_legacy = np.bincount(step[mine][legacy], minlength=view.size)
     on_others = np.bincount(step[mine][~legacy], minlength=view.size)
     stray = mine[legacy & (on_legacy < on_others)[step[mine]]]
     if not stray.size:
         return []
     stray = stray[np.argsort(row[stray], kind="stable")]
-    hits = call_hits(view, row[stray], step[stray], "work on the default stream", "suspected")
+    told = all(view.trace.devices[i].default_streams for i in np.unique(ops.device[stray]).tolist())
+    note = None if told else USUAL_NOTE
+    hits = call_hits(view, row[stray], step[stray], "work on the default stream", "suspected", note)
     return [replace(hits, silent=True, on_replay=LEFT_OUT)]
+
+
+def _on_default_stream(view: View, rows: Rows) -> Mask:
+    """Which operations ran on the default stream of a context of their process and device."""
+    ops = view.trace.ops
+    result = np.zeros(rows.size, bool)
+    for i, device in enumerate(view.trace.devices):
+        known = device.default_streams or (USUAL_STREAM,)
+        result |= (ops.device[rows] == i) & np.isin(ops.stream_id[rows], known)
+    return result
 
 
 def _old_event_waits(view: View) -> list[Hits]:
@@ -74,6 +88,7 @@ RULE = Rule(
     id="legacy-stream",
     rank=60,
     errors=("empty-graph", "merge", "unmatched", "unjoined", "isolation", "implicit"),
+    fails_as=(CallKind.WAIT,),
     strength="medium",
     remedy=(
         "Launch on the current stream; fork and join side streams inside the step; wait for "

@@ -18,6 +18,13 @@ def blockers(
     trace: Annotated[
         Path | None, typer.Argument(help="An eager trace; its suspects need no model.")
     ] = None,
+    other: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[OTHER]",
+            help="A second eager trace, same shapes and other values: what a graph would freeze.",
+        ),
+    ] = None,
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Trace this model and try a real capture.")
     ] = None,
@@ -71,9 +78,10 @@ def blockers(
         show(blockers_document(report), report_format, output)
 
     if trace is not None:
-        from launchlens.workflow.blockers import report_blockers
+        from launchlens.workflow.blockers import report_between, report_blockers
 
-        report = report_blockers(trace, Choices(phase.value, step, skip, whole, nsys))
+        choices = Choices(phase.value, step, skip, whole, nsys)
+        report = report_between(trace, other, choices) if other else report_blockers(trace, choices)
     else:
         from launchlens.harness.variants import as_it_is
         from launchlens.protocol.spec import HarnessSpec

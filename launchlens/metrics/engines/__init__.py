@@ -15,7 +15,7 @@ from pkgutil import iter_modules
 from launchlens.errors import UsageError
 from launchlens.metrics.engines.base import StepPattern, Tier, by_word, phase_of_word
 
-__all__ = ["StepPattern", "patterns", "phase_of_word", "user_pattern"]
+__all__ = ["StepPattern", "is_scope", "patterns", "phase_of_word", "user_pattern"]
 
 
 SEARCH_LIMIT_S = 10.0  # of all texts of a trace together; a million take one second
@@ -29,6 +29,11 @@ def patterns() -> tuple[StepPattern, ...]:
     modules = (import_module(f"{__name__}.{m.name}") for m in iter_modules(__path__))
     found = [pattern for module in modules for pattern in getattr(module, "PATTERNS", ())]
     return tuple(sorted(found, key=lambda pattern: pattern.tier))
+
+
+def is_scope(engine: str) -> bool:
+    """Whether the ranges that name these steps tell nothing of them: warm-up looks as they do."""
+    return any(p.engine == engine and p.tier is Tier.SCOPE for p in patterns())
 
 
 class _Limited:

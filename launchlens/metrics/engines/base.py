@@ -58,6 +58,10 @@ class StepPattern:
     """Forward passes, which are the steps where they lie within a range of this pattern."""
     inner_phase: Callable[[re.Match[str]], Phase] | None = None
     """Their phase, by the match of the range around them; None: unknown."""
+    holds_more: bool = False
+    """The range holds more than what the engine captures: inputs are prepared in it too."""
+    scope: re.Pattern[str] | None = None
+    """The range within it that holds what the engine captures, where it can show one."""
 
     def is_empty(self, match: re.Match[str]) -> bool:
         """Whether the range text states that there is no request, and no token either."""

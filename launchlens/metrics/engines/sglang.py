@@ -21,6 +21,13 @@ PATTERNS = (
         re.compile(rf"^step\[(?P<mode>{_MODES}) bs=(?P<bs>\d+)(?: toks=(?P<t>\d+))?.*\]"),
         _by_mode,
         Tier.STEP,
+        holds_more=True,
     ),
-    StepPattern("SGLang scheduler", re.compile(r"^scheduler\.run_batch$"), by_word, Tier.SCOPE),
+    StepPattern(
+        "SGLang scheduler",
+        re.compile(r"^scheduler\.run_batch$"),
+        by_word,
+        Tier.SCOPE,
+        holds_more=True,
+    ),
 )

@@ -13,5 +13,6 @@ PATTERNS = (
         ),
         by_counts,
         Tier.STEP,
+        holds_more=True,
     ),
 )

@@ -4,6 +4,8 @@ import re
 
 from launchlens.metrics.engines.base import StepPattern, Tier, by_counts, by_word
 
+_FORWARD = re.compile(r"^gpu_model_runner: forward$")
+
 PATTERNS = (
     StepPattern(
         "vLLM",
@@ -12,6 +14,8 @@ PATTERNS = (
         ),
         by_counts,
         Tier.STEP,
+        holds_more=True,
+        scope=_FORWARD,
     ),
     StepPattern(
         "vLLM",
@@ -21,6 +25,8 @@ PATTERNS = (
         ),
         by_counts,
         Tier.STEP,
+        holds_more=True,
+        scope=_FORWARD,
     ),
-    StepPattern("vLLM scopes", re.compile(r"^gpu_model_runner: forward$"), by_word, Tier.SCOPE),
+    StepPattern("vLLM scopes", _FORWARD, by_word, Tier.SCOPE),
 )

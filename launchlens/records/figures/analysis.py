@@ -38,6 +38,8 @@ class Analysis:
     """Ranges named as steps that hold none: no request, no length, or no CUDA call."""
     blockers_searched: bool = False
     """Whether blockers were looked for, without which no findings say nothing."""
+    blockers_unseen: tuple[str, ...] = ()
+    """Why blockers may be there that the trace does not show, in sentences; empty: none can."""
 
     def steps_frame(self) -> pd.DataFrame:
         """Every figure of every step as a DataFrame, a row a step (gaps as ``gaps_ns.host`` …)."""

@@ -10,6 +10,7 @@ from launchlens.trace.formats.nsys.damage import undamaged
 from launchlens.trace.formats.nsys.private import find_secrets
 from launchlens.trace.formats.nsys.schema import has_nsys_tables
 from launchlens.trace.formats.nsys.scrub import scrub_export
+from launchlens.trace.formats.nsys.sizes import read_sizes
 from launchlens.trace.formats.nsys.source import (
     EXPORT_HINT,
     REPORT_SUFFIXES,
@@ -21,6 +22,7 @@ from launchlens.trace.interface import Excerpt, TraceFile, TraceFormat
 
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace
+    from launchlens.records.launch_sizes import LaunchSizes
     from launchlens.records.stacks import Stacks
 
 
@@ -55,6 +57,10 @@ class NsysFormat(TraceFormat):
     def stacks(self, file: TraceFile) -> Stacks:
         """See `stacks.read_stacks`."""
         return read_stacks(file)
+
+    def sizes(self, file: TraceFile) -> LaunchSizes:
+        """See `sizes.read_sizes`."""
+        return read_sizes(file)
 
     def scrub(self, file: TraceFile, out: Path, excerpt: Excerpt | None) -> None:
         """See `scrub.scrub_export`."""
