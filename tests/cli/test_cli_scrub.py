@@ -58,3 +58,30 @@ def test_what_is_no_trace_is_refused(tmp_path):
     assert done.returncode == 1
     assert "not a trace in a format" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_nothing_can_be_written_a_sentence_says_so(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for out in (tmp_path / "missing" / "x.sqlite", tmp_path / "folder"):
+        done = run("scrub", TRACE, out, "--force")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"launchlens: {out} cannot be written")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_full_disk_is_not_laid_to_the_trace(tmp_path):
+    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", limit + "from launchlens.cli.main import main; main()"),
+            *("scrub", str(with_secret(tmp_path / "t.sqlite")), str(tmp_path / "out.sqlite")),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "written" in done.stderr
+    assert "read as" not in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["t.sqlite"]

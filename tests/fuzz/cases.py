@@ -168,15 +168,41 @@ def spoiled_by_sql(rng, room, place, outcome):
 
 def spoiled_bytes(rng, room, place, outcome):
     """An export, plain or packed, with damaged bytes."""
-    data = rng.choice(room.inputs).read_bytes()
-    end = ""
+    source = rng.choice(room.inputs)
+    data, end = source.read_bytes(), ""
     if rng.random() < 0.2:
         data, end = mutations.packed(rng, data)
     else:
         data = mutations.spoil_bytes(rng, data)
     trace = place / f"trace.sqlite{end}"
     trace.write_bytes(data)
+    if rng.random() < 0.3:
+        _lost_in_silence(outcome, source, trace)
+        return
     _read_somehow(rng, room, place, trace, outcome)
+
+
+def _lost_in_silence(outcome, source, trace):
+    """Rows that damage took away, of which the trace that is read says nothing."""
+    from launchlens.errors import LaunchlensError
+    from launchlens.trace import read_trace
+
+    outcome.commands.append(["(the rows of a damaged trace)", source.name])
+    before = read_trace(source)
+    try:
+        after = read_trace(trace)
+    except LaunchlensError:
+        return
+    outcome.answered += 1
+    rows = [
+        (t.api.start_ns.size, t.ops.start_ns.size + t.untimed.start_ns.size, t.ranges.start_ns.size)
+        for t in (before, after)
+    ]
+    if (
+        any(b < a for a, b in zip(*rows, strict=True))
+        and after.info.warnings == before.info.warnings
+    ):
+        outcome.wrong.append(f"rows lost in silence: {rows[0]} became {rows[1]}")
 
 
 def _read_somehow(rng, room, place, trace, outcome):

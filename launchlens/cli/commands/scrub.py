@@ -10,7 +10,7 @@ import typer
 
 from launchlens.cli.options import StepOption
 from launchlens.cli.streams import say
-from launchlens.errors import UsageError
+from launchlens.errors import LaunchlensError, UsageError, reason_of
 from launchlens.workflow.sharing import StepNumbers
 
 
@@ -43,6 +43,8 @@ def scrub(
     """
     if out.exists() and (not force or out.samefile(trace)):
         raise UsageError(f"{out} exists already.", hint="Choose another name, or give --force.")
+    if out.is_dir() or not out.parent.is_dir():
+        raise UsageError(f"{out} cannot be written: it is a folder, or in one that is not there.")
     from launchlens.workflow.sharing import write_shareable
 
     plain = out.with_suffix("") if out.suffix == ".xz" else out
@@ -50,6 +52,8 @@ def scrub(
     try:
         write_shareable(trace, plain, steps=steps, step=step)
         _finish(plain, out)
+    except OSError as error:
+        raise LaunchlensError(f"{out} cannot be written: {reason_of(error)}.") from error
     finally:
         plain.unlink(missing_ok=True)
     say(f"wrote {out} ({out.stat().st_size:,} bytes)")

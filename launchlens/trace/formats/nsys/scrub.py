@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from launchlens.errors import TraceError
 from launchlens.trace.formats.nsys.excerpt import cut_export
 from launchlens.trace.formats.nsys.identity import find_names
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts
@@ -27,6 +29,7 @@ _KEPT_SYSTEM_NAMES = (
     *("CpuCores", "CpuArchitecture", "CpuDescription", "NvDriverVersion", "CudaDriverVersion"),
     *("OsDescription", "HardwarePlatform", "SoftwarePlatform"),
 )
+_OF_WRITING = ("SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR_WRITE")
 _EMPTIED_TABLES = (
     *("ProcessStreams", "ANALYSIS_FILE"),
     *("TARGET_INFO_NIC_INFO", "TARGET_INFO_NETWORK_DEVICES", "NIC_ID_MAP"),
@@ -52,9 +55,9 @@ def scrub_export(file: TraceFile, out: Path, excerpt: Excerpt | None = None) -> 
     ``excerpt`` the copy is cut to these steps.
 
     Raises:
-        TraceError: the export cannot be read.
+        TraceError: the export cannot be read, or the copy not be written.
     """
-    with opened(file) as source, closing(sqlite3.connect(out)) as target:
+    with opened(file) as source, _written(out) as target:
         source.backup(target)
         target.text_factory = _text
         target.execute("PRAGMA secure_delete = ON")
@@ -71,6 +74,18 @@ def scrub_export(file: TraceFile, out: Path, excerpt: Excerpt | None = None) -> 
         _rewrite_texts(target, cleaner)
         target.commit()
         target.execute("VACUUM")
+
+
+@contextmanager
+def _written(out: Path) -> Iterator[sqlite3.Connection]:
+    """The copy's connection; says of what fails in writing that it does."""
+    try:
+        with closing(sqlite3.connect(out)) as connection:
+            yield connection
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname.startswith(_OF_WRITING):
+            raise TraceError(f"No copy can be written to {out.parent}: {error}.") from error
+        raise
 
 
 def _empty_tables(connection: sqlite3.Connection, columns: dict[str, list[str]]) -> None:
