@@ -90,8 +90,9 @@ def test_a_capture_that_ends_in_an_error_has_ended(drawn, step_of):
     drawn.launch(10, 15)
     drawn.call("cudaStreamEndCapture_v10000", 20, 25, result=901)
     drawn.launch(50, 55, kernel=(60, 70))
+    drawn.launch(80, 85)
     step = step_of(drawn)
-    assert (step.launches, step.captured_calls, step.failed_calls) == (1, 1, 1)
+    assert (step.launches, step.captured_calls, step.failed_calls) == (2, 1, 1)
 
 
 @pytest.mark.parametrize("first", ["outer", "inner"])

@@ -89,7 +89,7 @@ def draw_call(random, trace, start, corr, *, wild):
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_hard_cases_agree_with_the_reference(random):
     trace, drawn = draw(random)
     with tempfile.TemporaryDirectory() as folder:
