@@ -14,7 +14,7 @@ ROBUSTNESS := tests/faults tests/fuzz $(wildcard tests/robustness)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo install dev torch tools test fuzz robustness static check format lint imports \
-	types docs docs-check snapshots benchmark wheel clean
+	types docs docs-check action-lock snapshots benchmark wheel clean
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -112,3 +112,11 @@ benchmark: dev ## Measure speed and memory (five minutes, 700 MB), for docs/deve
 
 clean: ## Remove what was built (not .venv)
 	@rm -rf build out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+action-lock: $(BIN)/python ## Raise what the GitHub Action installs (needs the network)
+	@$(PIP) install pip-tools
+	@head -2 .ci/action-requirements.txt > .ci/action-requirements.new
+	@echo hatchling | $(BIN)/python -m piptools compile --quiet --generate-hashes --no-header \
+		--no-emit-index-url --no-emit-find-links --strip-extras --no-annotate --allow-unsafe \
+		--output-file - pyproject.toml - >> .ci/action-requirements.new
+	@mv .ci/action-requirements.new .ci/action-requirements.txt

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 TRACES = ROOT / "traces"
@@ -61,6 +63,33 @@ def script(name):
 def test_inputs_never_stand_in_a_script():
     for step in ACTION["runs"]["steps"]:
         assert "${{" not in step.get("run", "")
+
+
+def test_actions_are_pinned_by_hash():
+    used = [step["uses"] for step in ACTION["runs"]["steps"] if "uses" in step]
+    assert used
+    for one in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", one), one
+
+
+def test_dependencies_are_locked_with_hashes():
+    assert "--require-hashes" in script("Install launchlens")["run"]
+    lock = (ROOT / ".ci/action-requirements.txt").read_text()
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+) \\\n +--hash=sha256:[0-9a-f]{64}", lock, re.M))
+    assert len(pinned) == len(re.findall(r"^\w", lock, re.M))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    needed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for requirement in map(Requirement, needed):
+        version = pinned[requirement.name.lower()]
+        assert requirement.specifier.contains(version), (requirement, version)
+
+
+def test_later_steps_keep_their_path_and_python():
+    for step in ACTION["runs"]["steps"]:
+        assert "GITHUB_PATH" not in step.get("run", "")
+        assert "GITHUB_ENV" not in step.get("run", "")
+        if "setup-python" in step.get("uses", ""):
+            assert step["with"]["update-environment"] is False
 
 
 def run_step(name, tmp_path, **env):

@@ -13,6 +13,7 @@ import typer
 
 from launchlens.cli.streams import put, put_bytes, say
 from launchlens.errors import EXIT_THRESHOLD, LaunchlensError
+from launchlens.private import without_private
 from launchlens.records.limits import LimitResult
 from launchlens.report.document import Document
 
@@ -126,5 +127,5 @@ def _is_trace(path: Path) -> bool:
 
 
 def own_command() -> str:
-    """The command line as a reader can repeat it."""
-    return shlex.join(["launchlens", *sys.argv[1:]])
+    """The command line as a reader can repeat it, without what is private."""
+    return shlex.join(without_private(["launchlens", *sys.argv[1:]]))

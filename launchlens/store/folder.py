@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from launchlens.errors import LaunchlensError, StoreError
+from launchlens.private import without_private
 from launchlens.records.figures import Analysis, Finding, Group
 from launchlens.records.stored import RunStatus, VariantStatus
 from launchlens.records.variant import VariantFacts
@@ -56,7 +57,7 @@ def create_run(
         StoreError: the folder or the database cannot be written.
     """
     started = (now or datetime.now(UTC)).astimezone(UTC)
-    document = {
+    document: dict[str, Any] = {
         "schema": RUN_SCHEMA,
         "id": "",
         "created": started.isoformat(timespec="seconds"),
@@ -69,6 +70,7 @@ def create_run(
         "commands": {},
         "variants": {},
     }
+    document = without_private(document)
     is_new = not root.exists()
     with open_database(root) as db, staged_folder(root) as (staging, lock):
         if is_new:  # otherwise the runs themselves would make the next run's folder "changed"
@@ -121,6 +123,7 @@ class RunFolder:
         ``status`` is "ok", "failed" (could not be captured: a result) or "error" (not measured).
         """
         file = f"{RESULTS}/{file_stem(name)}.facts.json"
+        facts = without_private(facts)
         write_record(self.folder / file, facts)
         entry = self._document["variants"].setdefault(name, {"traces": {}})
         entry |= {"status": status, "facts": file}
@@ -161,7 +164,7 @@ class RunFolder:
         """
         self._require(variant)
         file = f"{RESULTS}/{file_stem(variant)}.findings.json"
-        write_record(self.folder / file, tuple(findings), tuple[Finding, ...])
+        write_record(self.folder / file, without_private(tuple(findings)), tuple[Finding, ...])
         self._document["variants"][variant]["findings"] = file
         self._save()
 
@@ -203,9 +206,10 @@ class RunFolder:
     def _save(self, put: Callable[[Database], None] = lambda _db: None) -> None:
         """Writes rows and run.json; a kill between the two is mended by `register.reconcile`."""
         with open_database(self.root) as db, writing(db):
-            db.table("runs").upsert(rows.run_row(self._document, self.id), pk="id")
+            document = without_private(self._document)
+            db.table("runs").upsert(rows.run_row(document, self.id), pk="id")
             put(db)
-            write_json(self.folder / RUN_FILE, self._document)
+            write_json(self.folder / RUN_FILE, document)
 
 
 def _known(environment: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from launchlens.blockers.events import find_in_events
 from launchlens.comparison.processes import judge_untraced
 from launchlens.errors import HarnessError, LaunchlensError
 from launchlens.harness.variants import as_it_is, one_graph
+from launchlens.private import without_private
 from launchlens.records.blocking import BlockerReport, PatchEffect
 from launchlens.records.figures import Finding, TraceInfo
 from launchlens.serialize import to_json
@@ -67,7 +68,8 @@ def probe_model(
             try:
                 patched, eager_patched = _probe(changed, run, after, progress, timed=True)
             except LaunchlensError as error:  # what was found without it is kept
-                tell(replace(report, notes=(*report.notes, f"With {patch.name}: {error}")))
+                note = f"With {patch.name}: {error}"
+                tell(without_private(replace(report, notes=(*report.notes, note))))
                 raise
             plain = as_it_is().name
             both = (plain, eager), (f"{plain}, patched", eager_patched)
@@ -84,6 +86,7 @@ def probe_model(
             report = replace(
                 report, patched=patched, effect=_effect(patch, report, patched, outcomes, run)
             )
+        report = without_private(report)
         (run.folder / "blockers.json").write_text(to_json(report), "utf-8")
     return report
 

@@ -12,6 +12,7 @@ from launchlens import capture
 from launchlens.capture import Nsys
 from launchlens.comparison import side_figures
 from launchlens.errors import HarnessError
+from launchlens.private import without_private
 from launchlens.records.comparison import Comparison
 from launchlens.render import write
 from launchlens.report.comparison import comparison_document
@@ -57,7 +58,7 @@ def run_profile(
             run.save_side_figures(outcome.variant, side_figures(side.input))
         if blockers:
             sides = [side if side.input.findings else with_blockers(side) for side in sides]
-        comparison = compare_sides(sides, title=title, blockers=blockers)
+        comparison = without_private(compare_sides(sides, title=title, blockers=blockers))
         report = write(comparison_document(comparison), "markdown")
         (run.folder / "report.md").write_text(report, "utf-8")
         tell(comparison, sides)
