@@ -12,8 +12,8 @@ from typing import NoReturn
 import typer
 
 from launchlens.cli import commands
-from launchlens.cli.streams import drop_output, keep_places, say
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError, reason_of
+from launchlens.streams import drop_output, keep_places, say
 
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import typer
 
-from launchlens.cli.streams import put, put_bytes, say
 from launchlens.errors import EXIT_THRESHOLD, LaunchlensError
 from launchlens.private import without_private
 from launchlens.records.limits import LimitResult
 from launchlens.report.document import Document
+from launchlens.streams import put, put_bytes, say
 
 _PIPE_WIDTH = 100
 _STDOUT = Path("-")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from launchlens.cli.streams import inert
+from launchlens.streams import inert
 
 ROOT = Path(__file__).parents[2]
 TRACE = "traces/qwen3-0.6b-eager.nsys2025.3.sqlite.xz"

@@ -8,8 +8,8 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import end_if_broken, write
-from launchlens.cli.streams import say
 from launchlens.records.comparison import Comparison
+from launchlens.streams import say
 from launchlens.workflow.load import Choices
 
 

@@ -10,8 +10,8 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import save
-from launchlens.cli.streams import say
 from launchlens.errors import TraceError, UsageError
+from launchlens.streams import say
 from launchlens.workflow.load import Choices
 from launchlens.workflow.sides import LoadedSide
 

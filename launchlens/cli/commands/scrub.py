@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from launchlens.cli.options import StepOption
-from launchlens.cli.streams import say
 from launchlens.errors import LaunchlensError, UsageError, reason_of
+from launchlens.streams import say
 from launchlens.workflow.sharing import StepNumbers
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
+
+from launchlens.report.words import clean
+from launchlens.streams import say
 
 
 class Progress:
@@ -45,9 +47,9 @@ class Progress:
     def say(self, line: str) -> None:
         """A line on standard error."""
         if self._console.is_terminal:
-            self._console.print(line)
+            self._console.print(clean(line))
         else:
-            print(line, file=sys.stderr, flush=True)
+            say(line)
 
     @property
     def seconds(self) -> float:

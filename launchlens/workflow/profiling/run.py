@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from launchlens.records.comparison import Comparison
 from launchlens.render import write
 from launchlens.report.comparison import comparison_document
 from launchlens.store import RunFolder, create_run, runs_root
+from launchlens.streams import say
 from launchlens.workflow.comparisons import compare_sides
 from launchlens.workflow.profiling.execute import Execution
 from launchlens.workflow.profiling.outcome import Outcome
@@ -81,9 +81,9 @@ def new_run(
         try:
             yield run
         except KeyboardInterrupt:
-            sys.stderr.write(f"interrupted: run {run.id} in {run.folder} is incomplete\n")
+            say(f"interrupted: run {run.id} in {run.folder} is incomplete")
             raise
-    sys.stderr.write(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)\n")
+    say(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)")
 
 
 def describe_environment(nsys: Nsys) -> dict[str, Any]:

@@ -58,6 +58,7 @@ def say(line: str) -> None:
 
     with contextlib.suppress(OSError, AttributeError):
         sys.stderr.write(inert("\n".join(map(clean, line.splitlines()))) + "\n")
+        sys.stderr.flush()
 
 
 @contextlib.contextmanager
