@@ -43,9 +43,6 @@ class Figure:
     failing: str | None = None
 
 
-# Figures of a comparison -----------------------------------------------------------------------
-
-
 def figures_of_comparison(limit: Limit, comparison: Comparison) -> Iterator[Figure]:
     """A figure for each candidate and phase, or load of requests, that has the metric."""
     held = comparison.candidates or comparison.sides
@@ -97,9 +94,6 @@ def _of_requests(
         relative = None if change is None or not base else change / base
         reason = None if base is not None else "the baseline was not measured at this load"
         yield Figure(where, value, base, change, relative, reason=reason)
-
-
-# Figures of one trace --------------------------------------------------------------------------
 
 
 def figures_of_trace(
@@ -180,9 +174,6 @@ def _same_group(baseline: Analysis | None, analysis: Analysis, group: Group) -> 
     place = [g for g in analysis.summary if g.phase == group.phase].index(group)
     groups = [g for g in baseline.summary if g.phase == group.phase]
     return groups[place] if place < len(groups) else None
-
-
-# Blockers --------------------------------------------------------------------------------------
 
 
 def count_blockers(findings: Sequence[Finding], confidence: str) -> tuple[Number, str | None]:
