@@ -170,7 +170,7 @@ def test_pages_name_no_command_that_is_not_there(page: Path) -> None:
 
 
 def test_every_metric_is_defined() -> None:
-    defined = set(re.findall(r"`([\w.]+)`", prose("definitions.md")))
+    defined = set(re.findall(r"`([\w.]+)`", read("definitions.md")))
     names = {metric.name for metric in metrics()}
     assert names - defined == set()
 

@@ -41,14 +41,15 @@ def figure_of(
 
 
 def side_figures(side: SideInput) -> tuple[Group, ...]:
-    """The groups of a side's trace with what no trace alone knows of them as their metrics."""
+    """The groups of a side's trace, their metrics those that rest on it and on untraced times."""
     return tuple(
         replace(
             group,
             metrics={
                 name: stat
                 for name, compute in SIDE_FIGURES.items()
-                if (stat := compute(side, group, group.phase)) is not None
+                if compute is not untraced_ns
+                and (stat := compute(side, group, group.phase)) is not None
             },
         )
         for group in (side.analysis.summary if side.analysis else ())

@@ -111,7 +111,8 @@ def figures_of_trace(
         before = baseline.findings if baseline else None
         return [blockers_figure(limit, label, findings, before, unseen=analysis.blockers_unseen)]
     metric = by_name().get(limit.metric)
-    if limit.pattern is not None and metric is not None and metric.owner != "step":
+    computed = any(limit.metric in group.metrics for group in analysis.summary)
+    if limit.pattern is not None and metric and metric.owner != "step" and not computed:
         return _of_facts(limit, label, facts)
     groups = [g for g in analysis.summary if limit.phase in (None, g.phase)]
     if not groups:

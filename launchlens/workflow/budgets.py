@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from launchlens.comparison import side_figures
 from launchlens.errors import TraceError
 from launchlens.records.figures import Analysis
 from launchlens.records.limits import LimitReport
@@ -69,4 +70,9 @@ def _analyze(
         said = f": {failure.error_line}" if failure else "."
         raise TraceError(f"{named} has no trace to hold limits against{said}")
     trace = replace(given.analysis.trace, label=given.label)
-    return replace(given.analysis, trace=trace, findings=given.findings), given.facts
+    summary = tuple(
+        replace(group, metrics={**group.metrics, **more.metrics})
+        for group, more in zip(given.analysis.summary, side_figures(given), strict=True)
+    )
+    analysis = replace(given.analysis, trace=trace, summary=summary, findings=given.findings)
+    return analysis, given.facts

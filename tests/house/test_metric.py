@@ -19,7 +19,8 @@ BYTES = 4
 
 FIELD = '''
     copied_bytes: Annotated[
-        int | None, Metric("bytes copied", "bytes", "less", "headline")
+        int | None,
+        Metric("bytes copied", "bytes", "less", "headline", lacking_operations="lower"),
     ]
     """Bytes moved by the copies that the step owns."""
 '''

@@ -88,7 +88,10 @@ def test_it_is_seen_everywhere(stored):
     budget = house.write("budget.toml", '[models."*"]\nfed = {min = "50%"}\n')
     checked = house.start("check", budget, f"{first}:eager")
     assert checked.returncode == 3
-    assert "fed >= 50%" in checked.stdout
+    assert "FAILED: *: fed >= 50%" in checked.stdout
+    assert f"): {100 * busy / WALL:.1f}%" in checked.stdout
+    house.write("budget.toml", '[models."*"]\nfed = {min = "1%"}\n')
+    assert "1 limit held" in house.run("check", budget, f"{first}:eager")
     trend = json.loads(house.run("runs", "trend", "fed", "-f", "json"))
     values = [point["value"] for point in trend["series"][0]["points"]]
     assert values == [pytest.approx(busy / WALL), pytest.approx(2 * busy / WALL)]
