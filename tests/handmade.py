@@ -278,7 +278,10 @@ def step(index=0, **changes) -> Step:
         "bound": "launch-bound",
     }
     made = Step(
-        **dict.fromkeys([f.name for f in fields(Step) if f.default is MISSING], 0) | figures
+        **dict.fromkeys(
+            [f.name for f in fields(Step) if f.default is f.default_factory is MISSING], 0
+        )
+        | figures
     )
     return replace(made, **changes)
 

@@ -13,7 +13,7 @@ from launchlens.report.words import UNKNOWN, format_ns, format_value, joined, pl
 _HEAD = (
     ("GPU", "gpu"),
     ("driver", "driver"),
-    ("nsys", "nsys_version"),
+    ("recorder", "nsys_version"),
     ("export schema", "export_schema"),
     ("graph tracing", "graph_tracing"),
 )
@@ -44,8 +44,16 @@ def machine_words(comparison: Comparison) -> str:
 
 def _machine(sides: Sequence[Side]) -> Entries:
     traces = [side.trace for side in sides]
-    head = [(title, _of(traces, name)) for title, name in _HEAD[:3]]
-    return [*head, ("graph tracing", _graph_tracing(sides))]
+    return [*_head(traces)[:3], ("graph tracing", _graph_tracing(sides))]
+
+
+def _head(traces: Sequence[TraceInfo | None]) -> Entries:
+    """Facts of every recording; its version under the format's name, where all have one."""
+    formats = {trace.format for trace in traces if trace}
+    recorder = formats.pop() if len(formats) == 1 else "recorder"
+    return [
+        (recorder if title == "recorder" else title, _of(traces, name)) for title, name in _HEAD
+    ]
 
 
 def _shared(comparison: Comparison) -> Entries:
@@ -81,7 +89,7 @@ def analysis_provenance(analysis: Analysis) -> tuple[Facts, ...]:
 def _trace_facts(analysis: Analysis) -> Entries:
     trace = analysis.trace
     return [
-        *((title, _of([trace], name)) for title, name in _HEAD),
+        *_head([trace]),
         ("trace", trace.file),
         ("SHA-256", trace.sha256 or "not computed"),
         ("API calls", str(trace.api_calls)),
@@ -129,13 +137,13 @@ def _recording(trace: TraceInfo, words: str = "") -> list[tuple[str, str | None]
         ("GPU", trace.gpu),
         ("Driver", trace.driver),
         ("CUDA driver", trace.cuda_driver),
-        ("Nsight Systems", trace.nsys_version),
+        (trace.format, trace.nsys_version),
         ("Export schema", trace.export_schema),
         ("Graph tracing", trace.graph_tracing),
         ("API calls / GPU operations", f"{trace.api_calls:,} / {trace.ops:,}"),
         ("Operations without an API call", _value(trace.unlinked_ops or None, "count")),
         ("Profiler's own pauses", _value(trace.profiler_overhead_ns, "ns")),
-        *((f"nsys {d.severity}", f"{d.text} (× {d.count})") for d in trace.diagnostics),
+        *((f"{trace.format} {d.severity}", f"{d.text} (× {d.count})") for d in trace.diagnostics),
         *(("Warning", text) for text in trace.warnings),
     ]
 
