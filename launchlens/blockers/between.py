@@ -57,17 +57,25 @@ def search_between(first: Recording, second: Recording) -> Compared:
             for a, b in zip(views[0].steps, views[1].steps, strict=False)
             if a.tokens == b.tokens and not a.graph_launches and not b.graph_launches
         ]
+        whole = [
+            pair for pair in alike if not any(s.lost_launches or s.unknown_reason for s in pair)
+        ]
+        if lost := len(alike) - len(whole):
+            unseen.append(
+                f"{lost} pairs of {phase} steps lack rows of what was launched: what only one of "
+                "them shows may be missing in the other."
+            )
         left = max(views[0].size, views[1].size) - len(alike)
         if left:
             unseen.append(
                 f"{left} {phase} steps have no eager step of the same shape in the other recording."
             )
-        if not alike:
+        if not whole:
             continue
-        pairs += len(alike)
+        pairs += len(whole)
         one, other = (
             make_view(r.trace, see_calls(r.trace), steps)
-            for r, steps in zip((first, second), zip(*alike, strict=True), strict=True)
+            for r, steps in zip((first, second), zip(*whole, strict=True), strict=True)
         )
         known = (first.sizes, second.sizes)
         for hits in _differing(one, other, known):

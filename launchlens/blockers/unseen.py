@@ -37,6 +37,16 @@ def find_unseen(trace: Trace, views: Sequence[View], *, all_threads: bool) -> It
     unnamed = sum(view.rows_with(CallKind.UNNAMED)[0].size for view in views)
     if unnamed := unnamed + trace.stray_calls:
         yield f"{unnamed} CUDA calls have no name, or cannot be given to a thread."
+    lost = sum({(s.pid, s.tid, s.start_ns): s.lost_launches or 0 for s in steps}.values())
+    if lost:
+        yield (
+            f"{lost} kernel launches in the steps have no kernel row: what they ran, and on which "
+            "stream, is not known."
+        )
+    if any(
+        d.loss == "certain" and d.is_about(s.pid) for d in trace.info.diagnostics for s in steps
+    ):
+        yield "the recording says that events were lost: what is missing could not be looked at."
     if not all_threads:
         yield from _other_threads(steps)
     if any(failed_captures(trace)):

@@ -63,7 +63,7 @@ def render_analysis_parquet(analysis: Analysis) -> bytes:
 
 def _benchmark_entry(name: str, row: Row, cell: Cell) -> Record:
     entry: Record = {"name": _flat(name), "unit": _flat(row.unit), "value": cell.value}
-    if cell.ci_low is not None and cell.ci_high is not None:
+    if cell.ci_low is not None and cell.ci_high is not None and not cell.bound:
         entry["range"] = f"{cell.ci_low} to {cell.ci_high}"
     extra = f"{row.title}; {cell.source}; {cell.n} steps"
     if cell.bound:

@@ -65,8 +65,9 @@ def build_timeline(trace: Trace, measured: MeasuredSteps, step: Step, *, side: s
     """Lay one step out in time.
 
     Lanes, in order: the CUDA calls of the step's thread, its NVTX ranges (a lane for each
-    nesting level), every stream of the step's GPU, and the GPU's gaps by cause. Times count from
-    the step's start; calls and operations of other steps within the window are there too.
+    nesting level), every stream of the step's GPU, and the GPU's gaps by cause where these are
+    known. Times count from the step's start; calls and operations of other steps within the
+    window are there too.
 
     Raises:
         ValueError: the step is not of ``measured``, or has no window.
@@ -86,10 +87,12 @@ def build_timeline(trace: Trace, measured: MeasuredSteps, step: Step, *, side: s
         _host_lane(trace, measured, window),
         *_range_lanes(trace, window),
         *_stream_lanes(trace, window),
-        _gap_lane(trace, measured, window),
     ]
+    if step.gaps_ns is not None:
+        lanes.append(_gap_lane(trace, measured, window))
     drawn = tuple(lane for lane in lanes if lane.spans)
-    return Timeline(side, step.index, step.range, step.phase, step.window_ns, drawn)
+    bound = step.bounds.get("window_ns")
+    return Timeline(side, step.index, step.range, step.phase, step.window_ns, drawn, bound)
 
 
 def _host_lane(trace: Trace, measured: MeasuredSteps, window: _Window) -> Lane:

@@ -110,7 +110,7 @@ class Metric:
             Flaw.SPANS: self.under_spans,
             Flaw.NAMES: self.lacking_calls or ("lower" if self.calls else self.lacking_launches),
             Flaw.LISTS: self.lacking_launches or ("lower" if launches else None),
-            Flaw.LOSSES: "lower" if counts or self.unit == "bytes" else None,
+            Flaw.LOSSES: "lower" if counts else self.lacking_operations,
             Flaw.ROWS: self.lacking_operations,
             # An operation counts, whether its time is known or not.
             Flaw.TIMES: None if counts else self.lacking_operations,

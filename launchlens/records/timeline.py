@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from launchlens.records.metric import Bound
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -30,7 +32,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """One representative step of a side (the step whose window is the median one)."""
+    """One representative step of a side (the step whose window is the median one).
+
+    ``bound``: what the window is, where rows were lost.
+    """
 
     side: str
     step: int
@@ -38,3 +43,4 @@ class Timeline:
     phase: str
     window_ns: int
     lanes: tuple[Lane, ...]
+    bound: Bound | None = None

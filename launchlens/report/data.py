@@ -19,6 +19,8 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
         for row in phase.rows:
             for place, (side, cell) in enumerate(zip(comparison.sides, row.cells, strict=True)):
                 figures = asdict(cell)
+                if cell.bound:  # how far the true value may lie on the other side is unknown
+                    figures["ci_high" if cell.bound == "lower" else "ci_low"] = None
                 yield {
                     "phase": phase.phase,
                     "group": phase.groups[place],

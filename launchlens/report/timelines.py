@@ -22,7 +22,7 @@ def _summary(timelines: Sequence[Timeline]) -> str:
         lanes = ", ".join(
             f"{format_value(len(lane.spans), 'count')} in {lane.title}" for lane in timeline.lanes
         )
-        window = format_value(timeline.window_ns, "ns")
+        window = format_value(timeline.window_ns, "ns", timeline.bound)
         parts.append(f"{timeline.side}: {timeline.range}, window {window}, spans: {lanes}")
     return "Timeline. " + ". ".join(parts) + "."
 

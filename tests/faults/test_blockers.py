@@ -205,7 +205,7 @@ def between(cli, tmp_path, second, first=None):
 
 
 def recording(**changes):
-    """Three steps: gemm, a copy of 8 bytes, route. ``changes`` by step: what `route` is then."""
+    """Three steps: gemm, a copy of 8 bytes, route. ``lost``: the step whose last row is lost."""
     drawn = TraceBuilder()
     for i in range(3):
         at = 1000 * i
@@ -217,7 +217,8 @@ def recording(**changes):
             size = {"grid": (4, 1, 1), "block": (128, 1, 1), "shared": 0}
             size |= {key: changes[key] for key in size if key in changes}
             drawn.launch(at + 70, at + 80, kernel=(at + 90, at + 95), name="route", **size)
-        drawn.launch(at + 110, at + 120, kernel=(at + 130, at + 140))
+        kernel = None if changes.get("lost") == i else (at + 130, at + 140)
+        drawn.launch(at + 110, at + 120, kernel=kernel)
     return drawn
 
 
@@ -236,6 +237,18 @@ def test_what_values_change_a_capture_would_freeze(cli, tmp_path, change, said):
     (finding,) = (f for f in report["findings"] if f["rule"] == "frozen-launch")
     assert (finding["kinds"], finding["count_per_step"]) == (said, 1)
     assert (finding["confidence"], finding["silent"], code) == ("likely", True, 3)
+
+
+def test_a_row_that_was_lost_is_no_launch_that_values_changed(cli, tmp_path):
+    report, code, _ = between(cli, tmp_path, recording(lost=1))
+    assert (report["findings"], code) == ([], 3)
+    assert "1 pairs of prefill steps lack rows" in " ".join(report["unseen"])
+
+
+def test_launches_without_rows_cannot_be_told(blockers, tmp_path):
+    report, code, _ = blockers(recording(lost=1).write(tmp_path / "lost.sqlite"))
+    assert (report["findings"], code) == ([], 3)
+    assert "1 kernel launches in the steps have no kernel row" in " ".join(report["unseen"])
 
 
 def test_a_launch_that_only_the_second_recording_has(cli, tmp_path):

@@ -32,10 +32,10 @@ _PACKAGE = re.compile(
 )
 _PACKAGE_FOLDERS = re.compile(r"(?:(?!\.\.)[\w.+-]+[\\/]+)*")
 _HOMES = re.compile(
-    r"(?:.*[\\/])?(?:home|Users|Documents and Settings)[\\/]+", re.DOTALL | re.ASCII
+    r"(?:.*[\\/])?(?:home|(?i:users|documents and settings))[\\/]+", re.DOTALL | re.ASCII
 )
 _HOME_OF = re.compile(
-    r"(?:/(?:home|Users)/|[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+)"
+    r"(?:/(?:home|Users)/|[A-Za-z]:[\\/]+(?i:users|documents and settings)[\\/]+)"
     r"(?P<user>[^/\\\s\"':;,\x00-\x1f]{1,64})"
 )
 

@@ -81,9 +81,9 @@ SHAPES = (
         r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{10,}|github_pat_\w{12,}|npm_[A-Za-z0-9]{10,}"
         r"|hf_[A-Za-z0-9]{16,}|glpat-[\w-]{10,}|xox[abeprs]-[\w-]{10,}|nvapi-[\w-]{16,}"
         r"|pypi-[\w-]{16,}|dckr_pat_[\w-]{10,}|AIza[\w-]{20,}|(?:AKIA|ASIA)[A-Z0-9]{12,}"
-        r"|[srp]k_(?:live|test)_[A-Za-z0-9]{10,}|sk-(?=[\w-]{0,64}\d)[\w-]{12,})",
+        r"|[srp]k_(?:live|test)_[A-Za-z0-9]{10,}|sk-(?=[\w-]{0,64}\d)[\w-]{12,}|wandb_v\d_[\w-]{10,})",
         "token formats of GitHub, npm, Hugging Face, GitLab, Slack, NVIDIA, PyPI, Docker, Google, "
-        "AWS, Stripe, OpenAI and Anthropic",
+        "AWS, Stripe, OpenAI, Anthropic and Weights & Biases",
     ),
     _shape(
         "a password",
@@ -95,6 +95,17 @@ SHAPES = (
         r"(?<![\w-])--?[a-z0-9-]{0,40}(?:password|passwd|secret|token|api-?key|auth)[ =]{1,4}"
         rf"(?P<secret>{_VALUE})",
         "command lines",
+    ),
+    _shape(
+        "a password",
+        rf"(?<![A-Za-z])(?i:(?:[a-z0-9]{{0,20}}_)?(?:pass|pwd|token)){_EQUALS}(?P<secret>{_VALUE})",
+        "connection strings, configuration files",
+    ),
+    _shape(
+        "a password",
+        r"(?<![\w-])(?:sshpass +-p *|(?:-u|--user)[ =]{1,4}(?=[^\s:]{1,64}:[^\s:]))"
+        r"(?P<secret>[^\s\"']+)",
+        "sshpass(1), curl(1)",
     ),
     _shape(
         "a login",
