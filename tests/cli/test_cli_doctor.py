@@ -71,7 +71,8 @@ def test_json(cli, found):
 def test_options_reach_the_checks(cli, found, tmp_path):
     _, asked = found
     cli("doctor", "--no-trial", "--nsys", tmp_path / "nsys", "--runs", tmp_path)
-    assert asked == {"read_trial": None, "nsys": tmp_path / "nsys", "folder": tmp_path}
+    asked_for = {"nsys": tmp_path / "nsys", "folder": tmp_path, "timeout_s": 120.0}
+    assert asked == {"read_trial": None, **asked_for}
     cli("doctor")
     assert asked["read_trial"] is read_trace
 

@@ -27,7 +27,10 @@ def fed(side: SideInput, group: Group | None, phase: Phase) -> Stat | None:
     if wall is None or wall.median is None or group is None:
         return None
     busy = group.metrics["busy_ns"].median
-    return None if busy is None else _point(busy / wall.median, wall.n)
+    if busy is None:
+        return None
+    fed = busy / wall.median
+    return Stat(fed, None, None, None, fed, fed, wall.n)
 '''
 STORE = f"""
 import shutil, sys
