@@ -146,9 +146,12 @@ def test_time_out_ends_all_that_was_started(go):
 def test_ctrl_c_ends_all_that_was_started(make_nsys, tmp_path, number):
     tag = f"2222.{number}"
     nsys = make_nsys(profile=DETACHING.format(tag=tag))
+    # What a shell starts in the background ignores SIGINT, and so would the child.
     code = f"""
+        import signal
         from pathlib import Path
         from launchlens.capture import Tracing, find_nsys, record
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         record(find_nsys(Path({str(nsys)!r})), ["sleep", {tag!r}], Tracing(),
                output=Path({str(tmp_path / "out")!r}), log=Path({str(tmp_path / "log")!r}))
     """
