@@ -30,6 +30,8 @@ class CaptureError:
     """What to do about it."""
     hint: str | None = None
     """The same for one who sees the error itself, where that says more than the error does."""
+    code: int | None = None
+    """Its number in CUDA, where it has one of its own."""
 
 
 def find_error(text: str) -> CaptureError | None:
@@ -39,7 +41,7 @@ def find_error(text: str) -> CaptureError | None:
 
 def error_of_code(code: int) -> CaptureError:
     """The capture error that CUDA numbers so, one of `CAPTURE_CODES`."""
-    return next(e for e in ERRORS if e.title.endswith(f"({code})"))
+    return next(e for e in ERRORS if e.code == code)
 
 
 def _code(number: int, name: str) -> str:
@@ -123,6 +125,7 @@ ERRORS = (
         "warm up first.",
         "The step synchronizes, allocates or queries an event while capturing (900): find .item(), "
         "a copy to the CPU, nonzero, or another thread's CUDA calls.",
+        code=900,
     ),
     CaptureError(
         "invalidated",
@@ -131,6 +134,7 @@ ERRORS = (
         "Look for the first error in the log, also in other threads; with "
         'capture_error_mode="thread_local" other threads cannot be it.',
         "An earlier call ended the capture (901): the first error of the step is the cause.",
+        code=901,
     ),
     CaptureError(
         "merge",
@@ -138,12 +142,14 @@ ERRORS = (
         "two captures would be merged (902)",
         "Capture one stream at a time, forked streams included.",
         "Two captures were merged: one stream must not join the capture of another.",
+        code=902,
     ),
     CaptureError(
         "unmatched",
         r"capture was not ended in the same stream|" + _code(903, "StreamCaptureUnmatched"),
         "capture ended on another stream than it began (903)",
         "End the capture on the stream that began it.",
+        code=903,
     ),
     CaptureError(
         "unjoined",
@@ -151,6 +157,7 @@ ERRORS = (
         "a forked stream was not joined (904)",
         "Join every side stream (current.wait_stream(side)) before the step ends.",
         "Work on a side stream was not joined to the capturing stream before the capture ended.",
+        code=904,
     ),
     CaptureError(
         "isolation",
@@ -160,6 +167,7 @@ ERRORS = (
         "Wait for earlier work before capturing; fork from the capturing stream; for real "
         "dependencies use external events.",
         "The step waits for work that was recorded before the capture began (isolation).",
+        code=905,
     ),
     CaptureError(
         "implicit",
@@ -168,6 +176,7 @@ ERRORS = (
         "Launch on the current stream; create streams as non-blocking.",
         "The step uses the legacy default stream while another stream is capturing: put all work "
         "on one stream.",
+        code=906,
     ),
     CaptureError(
         "captured-event",
@@ -175,6 +184,7 @@ ERRORS = (
         + _code(907, "CapturedEvent"),
         "query or wait on an event of the capture (907)",
         "Do not query, time or synchronize events of the step; record external events.",
+        code=907,
     ),
     CaptureError(
         "wrong-thread",
@@ -182,6 +192,7 @@ ERRORS = (
         + _code(908, "StreamCaptureWrongThread"),
         "capture ended by another thread (908)",
         'Begin and end on one thread, or capture with capture_error_mode="relaxed".',
+        code=908,
     ),
     CaptureError(
         "out-of-memory",

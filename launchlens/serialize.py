@@ -13,12 +13,14 @@ from collections.abc import Iterable
 from dataclasses import is_dataclass, replace
 from functools import cache
 from importlib import import_module
-from typing import Any, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 from launchlens.errors import LaunchlensError, UsageError
-from launchlens.records.comparison import Cell, Comparison
-from launchlens.records.figures import Group
-from launchlens.records.variant import VariantFacts
+
+if TYPE_CHECKING:
+    from launchlens.records.comparison import Cell, Comparison
+    from launchlens.records.figures import Group
+    from launchlens.records.variant import VariantFacts
 
 _BEYOND = 2.0**63
 _OBEYED = re.compile(

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from launchlens.blockers.grouping import Found
-from launchlens.blockers.hits import Origin, source_text
+from launchlens.blockers.hits import Origin, Rule, source_text
 from launchlens.blockers.replays import find_in_replays
 from launchlens.blockers.rules import rules
-from launchlens.capture_errors import find_error
+from launchlens.capture_errors import CaptureError, find_error
 from launchlens.records.figures import Finding
 
 if TYPE_CHECKING:
@@ -42,8 +42,14 @@ def apply_attempt(found: Sequence[Found], attempt: Attempt) -> list[Finding]:
 def rule_of_error(text: str) -> str | None:
     """The rule that an error's text tells best (`Rule.errors`); None for an error of no rule."""
     error = find_error(text)
-    meant = [(r.errors.index(error.name), r) for r in rules() if error and error.name in r.errors]
-    return min(meant, key=lambda pair: pair[0])[1].id if meant else None
+    rule = rule_told_by(error) if error else None
+    return rule.id if rule else None
+
+
+def rule_told_by(error: CaptureError) -> Rule | None:
+    """The rule that an error tells best (`Rule.errors`); None for an error of no rule."""
+    told = [rule for rule in rules() if error.name in rule.errors]
+    return min(told, key=lambda rule: rule.errors.index(error.name), default=None)
 
 
 def _sources(finding: Finding) -> set[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from launchlens.blockers.confirm import rule_of_error
+from launchlens.blockers.confirm import rule_told_by
 from launchlens.blockers.rules import rules
 from launchlens.calls import base_name, call_kind
 from launchlens.capture_errors import CAPTURE_CODES, INVALIDATED, error_of_code
@@ -48,9 +48,7 @@ def find_failed(trace: Trace) -> Iterator[Finding]:
     for failed in failed_captures(trace):
         error = error_of_code(failed.code)
         kind = call_kind(failed.name)
-        rule = next((r for r in rules() if kind in r.fails_as), None)
-        told = next((r for r in rules() if r.id == rule_of_error(f"error {failed.code}")), None)
-        rule = rule or told
+        rule = next((r for r in rules() if kind in r.fails_as), None) or rule_told_by(error)
         times = "once" if failed.count == 1 else f"{failed.count} times"
         yield Finding(
             rule=rule.id if rule else "unknown",

@@ -6,13 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from launchlens.blockers.failed import failed_captures
 from launchlens.blockers.view import View
-from launchlens.calls import CallKind
+from launchlens.calls import LITTLE_BESIDE, CallKind
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Step
 from launchlens.records.recorder import Need
-
-LITTLE = 1 / 20
-"""Work of other threads that a reader need not be told of, as a part of the steps' own."""
 
 
 def find_unseen(trace: Trace, views: Sequence[View], *, all_threads: bool) -> Iterator[str]:
@@ -37,16 +34,12 @@ def find_unseen(trace: Trace, views: Sequence[View], *, all_threads: bool) -> It
     unnamed = sum(view.rows_with(CallKind.UNNAMED)[0].size for view in views)
     if unnamed := unnamed + trace.stray_calls:
         yield f"{unnamed} CUDA calls have no name, or cannot be given to a thread."
-    lost = sum({(s.pid, s.tid, s.start_ns): s.lost_launches or 0 for s in steps}.values())
+    lost = sum(step.lost_launches or 0 for step in steps)
     if lost:
         yield (
             f"{lost} kernel launches in the steps have no kernel row: what they ran, and on which "
             "stream, is not known."
         )
-    if any(
-        d.loss == "certain" and d.is_about(s.pid) for d in trace.info.diagnostics for s in steps
-    ):
-        yield "the recording says that events were lost: what is missing could not be looked at."
     if not all_threads:
         yield from _other_threads(steps)
     if any(failed_captures(trace)):
@@ -56,7 +49,7 @@ def find_unseen(trace: Trace, views: Sequence[View], *, all_threads: bool) -> It
 def _other_threads(steps: Sequence[Step]) -> Iterator[str]:
     by_step = {(s.pid, s.tid, s.start_ns): s for s in steps}
     others = sum(s.other_thread_submissions or 0 for s in by_step.values())
-    if others > LITTLE * sum(s.submissions or 0 for s in steps):
+    if others > LITTLE_BESIDE * sum(s.submissions or 0 for s in steps):
         yield (
             f"other threads made {others / len(by_step):.0f} launches and copies in each step, "
             "which were not looked at; --whole looks at the calls of all threads."

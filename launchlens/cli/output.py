@@ -8,14 +8,17 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from launchlens.errors import EXIT_THRESHOLD, LaunchlensError
 from launchlens.private import without_private
-from launchlens.records.limits import LimitResult
-from launchlens.report.document import Document
 from launchlens.streams import put, put_bytes, say
+
+if TYPE_CHECKING:
+    from launchlens.records.limits import LimitResult
+    from launchlens.report.document import Document
 
 _PIPE_WIDTH = 100
 _STDOUT = Path("-")

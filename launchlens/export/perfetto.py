@@ -12,7 +12,7 @@ from launchlens.serialize import inert_json
 _PROCESSES = {"host": (1, "CPU"), "range": (1, "CPU"), "stream": (2, "GPU"), "gap": (2, "GPU")}
 
 
-_SAID = ("side", "range", "step", "phase", "window_ns")
+_SAID = ("side", "range", "step", "phase", "window_ns", "bound")
 
 
 def render_perfetto(timeline: Timeline) -> str:

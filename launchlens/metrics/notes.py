@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from launchlens.calls import CallKind
+from launchlens.calls import LITTLE_BESIDE, CallKind
 from launchlens.metrics.measure import MeasuredSteps
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Group, Step
@@ -19,8 +19,6 @@ _SHORTFALLS = (
 )
 """Kinds of call that leave a GPU row each, and what it means if some do not."""
 
-_LITTLE = 1 / 20
-"""Work of other threads that needs no word, as a part of the step's."""
 _MOST_NAMES = 5
 
 
@@ -29,7 +27,10 @@ def find_losses(trace: Trace, measured: MeasuredSteps) -> tuple[str, ...]:
     flaws = zip(measured.steps, measured.flaws, strict=True)
     doubted = {step.pid for step, own in flaws if Flaw.LOSSES in own}
     said = [d for d in trace.info.diagnostics if d.loss and any(map(d.is_about, doubted))]
-    return tuple(f"the recorder says: {d.text} Every count is a lower bound." for d in said)
+    return tuple(
+        f"the recorder says: {d.text} Every count is a lower bound, and so is busy time."
+        for d in said
+    )
 
 
 def find_notes(
@@ -125,7 +126,7 @@ def _other_threads(
     by_thread = {t: int(n[rows].sum()) for t, n in measured.beside.by_thread.items()}
     threads = {trace.threads[t].tid: n for t, n in by_thread.items() if n}
     others = sum(threads.values())
-    if others <= _LITTLE * own:
+    if others <= LITTLE_BESIDE * own:
         return None
     each = others / len(rows)
     who = ", ".join(f"{tid} (×{n})" for tid, n in Counter(threads).most_common(_MOST_NAMES))

@@ -9,9 +9,12 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
 from launchlens.render.writer import Format, Manner
-from launchlens.report.document import Document
+
+if TYPE_CHECKING:
+    from launchlens.report.document import Document
 
 
 @cache

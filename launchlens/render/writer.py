@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from launchlens.report.document import Document
+if TYPE_CHECKING:
+    from launchlens.report.document import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,7 @@ def put_side_figures(db: Database, run_id: str, variant: str, groups: Sequence[G
     """Rows of figures that rest on a trace and on untraced times, in place of older ones."""
     key, figures = rows.variant_id(run_id, variant), db.table("figures")
     figures.delete_where("variant_id = ? AND trace_kind = ?", [key, rows.BOTH])
-    lines = rows.figure_rows(key, rows.BOTH, groups)
-    figures.insert_all(line for line in lines if line["metric"] != rows.UNTRACED_METRIC)
+    figures.insert_all(rows.figure_rows(key, rows.BOTH, groups))
 
 
 def reconcile(db: Database, root: Path) -> None:

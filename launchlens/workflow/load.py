@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from launchlens.records.figures import Analysis
-
 if TYPE_CHECKING:
     from launchlens.metrics.measure import MeasuredSteps
     from launchlens.records.columns import Trace
+    from launchlens.records.figures import Analysis
 
 
 @dataclass(frozen=True, slots=True)

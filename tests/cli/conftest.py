@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 import stored_runs
-
-from launchlens.cli.main import main
+from typed import type_in
 
 
 @pytest.fixture
@@ -16,19 +13,7 @@ def cli(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("LAUNCHLENS_RUNS", raising=False)
 
-    def type_in(*arguments):
-        monkeypatch.setattr(sys, "argv", ["launchlens", *map(str, arguments)])
-        capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return type_in
+    return lambda *arguments: type_in(arguments, capsys, monkeypatch)
 
 
 @pytest.fixture

@@ -6,17 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from typed import run
+
 TRACES = Path(__file__).parents[2] / "traces"
 TRACE = TRACES / "qwen3-0.6b-cudagraph.graph.nsys2025.3.sqlite.xz"
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "launchlens", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def with_secret(path):

@@ -1,11 +1,11 @@
 """``launchlens scrub --steps``: a small file, in which the figures of the steps stay."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typed import run
 
 TRACES = Path(__file__).parents[2] / "traces"
 REAL = [
@@ -17,15 +17,6 @@ REAL = [
     "trtllm-range-names.nsys2025.3",
     "gemma-3n-cudagraph.default-mode.nsys2023.4",
 ]
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "launchlens", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def figures(trace):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import sys
+import sqlite3
 from pathlib import Path
 
 import pytest
+from build_trace import TraceBuilder
+from typed import type_in
 
-from launchlens.cli.main import main
+from launchlens.metrics import summarize
+from launchlens.trace import read_trace
 
 DATA = Path(__file__).parent / "data"
 
@@ -18,21 +22,34 @@ def cli(capsys, monkeypatch):
     """Types a command; returns (exit code, standard output, standard error)."""
     monkeypatch.setenv("COLUMNS", "100")
 
-    def type_in(*arguments):
-        words = [str(DATA / a) + ".sqlite.xz" if (DATA / f"{a}.sqlite.xz").exists() else a
-                 for a in map(str, arguments)]  # fmt: skip
-        monkeypatch.setattr(sys, "argv", ["launchlens", *words])
-        capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
+    def typed(*arguments):
+        paths = (DATA / f"{a}.sqlite.xz" for a in arguments)
+        words = [p if p.exists() else a for p, a in zip(paths, arguments, strict=True)]
+        return type_in(words, capsys, monkeypatch)
 
-    return type_in
+    return typed
+
+
+@pytest.fixture
+def drawn():
+    """A trace of one step, to which a test draws calls and operations."""
+    trace = TraceBuilder()
+    trace.range("prefill#0", 0, 100_000)
+    return trace
+
+
+@pytest.fixture
+def analyze(tmp_path):
+    """The figures of a drawn trace, which SQL may have changed before."""
+
+    def measure(trace, sql=(), **options):
+        path = trace.write(tmp_path / "t.sqlite")
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            for statement in sql:
+                db.execute(statement)
+        return summarize(read_trace(path), **options)
+
+    return measure
 
 
 @pytest.fixture

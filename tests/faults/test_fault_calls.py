@@ -2,35 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
-from build_trace import TraceBuilder
-
-from launchlens.metrics import summarize
-from launchlens.trace import read_trace
 
 ILLEGAL, CAPTURE_UNSUPPORTED, NOT_READY = 700, 900, 600
-
-
-@pytest.fixture
-def drawn():
-    trace = TraceBuilder()
-    trace.range("prefill#0", 0, 100_000)
-    return trace
-
-
-@pytest.fixture
-def analyze(tmp_path):
-    def measure(trace, sql=(), **options):
-        path = trace.write(tmp_path / "t.sqlite")
-        with sqlite3.connect(path) as db:
-            for statement in sql:
-                db.execute(statement)
-        db.close()
-        return summarize(read_trace(path), **options)
-
-    return measure
 
 
 @pytest.fixture

@@ -6,23 +6,6 @@ import pytest
 from build_trace import START_END, TraceBuilder
 
 from launchlens.errors import StepNotFoundError
-from launchlens.metrics import summarize
-from launchlens.trace import read_trace
-
-
-@pytest.fixture
-def drawn():
-    trace = TraceBuilder()
-    trace.range("prefill#0", 0, 100_000)
-    return trace
-
-
-@pytest.fixture
-def analyze(tmp_path):
-    def measure(trace, **options):
-        return summarize(read_trace(trace.write(tmp_path / "t.sqlite")), **options)
-
-    return measure
 
 
 def test_a_lost_kernel_makes_bounds_of_what_it_would_have_changed(drawn, analyze):

@@ -36,7 +36,7 @@ TEXTS = (
     "cudaGraphLaunch_v10000",
     "cudaStreamBeginCapture_v10000",
     "cudaStreamSynchronize",
-    "/home/someone/" + "x/" * 50,
+    "/".join(("", "home", "someone", *"x" * 50, "")),
     "A" * 100_000,
     "/a" * 30_000,
     "TOKEN" * 20_000,

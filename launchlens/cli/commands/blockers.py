@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import check_output, end_if_broken, own_command, show
 from launchlens.errors import UsageError
-from launchlens.records.blocking import BlockerReport
 from launchlens.workflow.load import Choices
+
+if TYPE_CHECKING:
+    from launchlens.records.blocking import BlockerReport
 
 
 def blockers(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import end_if_broken, write
-from launchlens.records.comparison import Comparison
 from launchlens.streams import say
 from launchlens.workflow.load import Choices
+
+if TYPE_CHECKING:
+    from launchlens.records.comparison import Comparison
 
 
 def comment(

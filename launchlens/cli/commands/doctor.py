@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import show, terminal_width, wants_color, write
 from launchlens.errors import EXIT_CANNOT_ANSWER
-from launchlens.records.doctor import Check
+
+if TYPE_CHECKING:
+    from launchlens.records.doctor import Check
 
 
 def doctor(

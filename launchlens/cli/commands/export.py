@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,9 @@ from launchlens.cli.output import save
 from launchlens.errors import TraceError, UsageError
 from launchlens.streams import say
 from launchlens.workflow.load import Choices
-from launchlens.workflow.sides import LoadedSide
+
+if TYPE_CHECKING:
+    from launchlens.workflow.sides import LoadedSide
 
 
 def export(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +11,10 @@ from launchlens.cli import options
 from launchlens.cli.output import check_output, end_if_broken, own_command, show
 from launchlens.errors import UsageError
 from launchlens.harness.variants import default_names, list_variants
-from launchlens.records.comparison import Comparison
-from launchlens.workflow.sides import LoadedSide
+
+if TYPE_CHECKING:
+    from launchlens.records.comparison import Comparison
+    from launchlens.workflow.sides import LoadedSide
 
 
 def profile(

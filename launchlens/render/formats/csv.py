@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from launchlens.render.writer import Format, Manner
-from launchlens.report.document import Document
-from launchlens.report.words import clean
+
+if TYPE_CHECKING:
+    from launchlens.report.document import Document
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run what begins with these
 
@@ -28,6 +29,8 @@ def _write(document: Document, _manner: Manner) -> str:
 
 def _cell(value: Any) -> Any:
     """Text on one line; an apostrophe before what a spreadsheet would take for a formula."""
+    from launchlens.report.words import clean
+
     if not isinstance(value, str):
         return value
     flat = " ".join(clean(value).split())

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from launchlens.render.writer import Format, Manner
-from launchlens.report.document import Document
+
+if TYPE_CHECKING:
+    from launchlens.report.document import Document
 
 
 def _write(document: Document, _manner: Manner) -> str:

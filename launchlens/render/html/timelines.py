@@ -54,6 +54,7 @@ def timeline_payload(timelines: Sequence[Timeline]) -> dict[str, Any]:
             "label": words.clean(timeline.side),
             "caption": f"{words.clean(timeline.range)}, step {timeline.step}",
             "window_ns": timeline.window_ns,
+            "sign": words.BOUND_SIGNS.get(timeline.bound, ""),
             "lanes": [_lane_payload(lane, names) for lane in timeline.lanes if lane.spans],
         }
         for timeline in timelines

@@ -24,7 +24,7 @@ class TimelineView {
     this.bands = [];
     let y = 0;
     for (const side of payload.sides) {
-      this.bands.push({ y, label: side.label, caption: side.caption, window: side.window_ns });
+      this.bands.push({ y, label: side.label, caption: side.caption, sign: side.sign, window: side.window_ns });
       y += SIDE_BAND;
       for (const lane of side.lanes) {
         const height = BAR[lane.role] || 20;
@@ -186,7 +186,7 @@ class TimelineView {
       const caption = narrow() ? "" : "  " + plain(shorten(band.caption, 60));
       annotations.push({
         ...place, y: band.y + 4, font: { size: 14 },
-        text: "<b>" + plain(shorten(band.label, narrow() ? 26 : 60)) + "</b>" + caption + "  " + words(band.window),
+        text: "<b>" + plain(shorten(band.label, narrow() ? 26 : 60)) + "</b>" + caption + "  " + band.sign + words(band.window),
       });
       shapes.push({
         type: "line", xref: "x", yref: "y", x0: band.window, x1: band.window, y0: band.y + SIDE_BAND,

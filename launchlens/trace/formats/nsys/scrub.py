@@ -19,6 +19,7 @@ from launchlens.errors import TraceError
 from launchlens.trace.formats.nsys.excerpt import cut_export
 from launchlens.trace.formats.nsys.identity import find_names
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts
+from launchlens.trace.formats.nsys.names import PROCESS_MASK
 from launchlens.trace.formats.nsys.payload import survey_payload
 from launchlens.trace.formats.nsys.private import Cleaner, quoted, tables_of, text_columns
 from launchlens.trace.formats.nsys.source import opened
@@ -44,7 +45,6 @@ _STRING_COLUMNS = (
 )
 _DECLARED_STRING = re.compile(r"^\s*(\w+)[^\n]*REFERENCES StringIds\(id\)", re.MULTILINE)
 _OWNER_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL")
-_PROCESS_MASK = ~0xFFFFFF
 
 
 def scrub_export(file: TraceFile, out: Path, excerpt: Excerpt | None = None) -> None:
@@ -118,7 +118,7 @@ def _filter_processes(connection: sqlite3.Connection, columns: dict[str, list[st
         for name in ("globalTid", "globalPid"):
             if name in columns.get(table, ()):
                 rows = connection.execute(f'SELECT DISTINCT "{name}" FROM {table}').fetchall()
-                traced |= {row[0] & _PROCESS_MASK for row in rows if isinstance(row[0], int)}
+                traced |= {row[0] & PROCESS_MASK for row in rows if isinstance(row[0], int)}
     marks = ", ".join(str(pid) for pid in sorted(traced)) or "NULL"
     if "PROCESSES" in columns and "globalPid" in columns["PROCESSES"]:
         connection.execute(
@@ -127,7 +127,7 @@ def _filter_processes(connection: sqlite3.Connection, columns: dict[str, list[st
     if "ThreadNames" in columns and "globalTid" in columns["ThreadNames"]:
         connection.execute(
             "DELETE FROM ThreadNames WHERE globalTid IS NULL "
-            f"OR (globalTid & {_PROCESS_MASK}) NOT IN ({marks})"
+            f"OR (globalTid & {PROCESS_MASK}) NOT IN ({marks})"
         )
 
 
