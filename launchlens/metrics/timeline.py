@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from launchlens.calls import CallKind, base_name
-from launchlens.intervals import Cover, uncovered_pieces
-from launchlens.metrics.breakdown import OP_NAMES
-from launchlens.metrics.idle import BlockingCovers, GapKind
+from launchlens.metrics.gap_lane import gap_lane
 from launchlens.metrics.measure import MeasuredSteps
+from launchlens.metrics.spans import Rows, Window, correlation_ids, op_names, spans
 from launchlens.records.columns import IntColumn, OpKind, Trace
 from launchlens.records.figures import Analysis, Group, Step
 from launchlens.records.timeline import Lane, Span, Timeline
@@ -28,19 +24,6 @@ _CALL_KINDS = {
     CallKind.MEMSET: "memcpy",
     CallKind.SYNC: "sync",
 }
-
-Rows = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """The part of a trace that is drawn: one step's window, its thread and device."""
-
-    row: int
-    start_ns: int
-    end_ns: int
-    thread: int
-    device: int
 
 
 def representative_step(analysis: Analysis, group: Group) -> Step | None:
@@ -76,7 +59,7 @@ def build_timeline(trace: Trace, measured: MeasuredSteps, step: Step, *, side: s
     if step.window_ns is None:
         raise ValueError(f"step {step.index} has no known window")
     first_call = measured.owned.calls.low[row]
-    window = _Window(
+    window = Window(
         row,
         step.start_ns,
         step.start_ns + step.window_ns,
@@ -89,13 +72,13 @@ def build_timeline(trace: Trace, measured: MeasuredSteps, step: Step, *, side: s
         *_stream_lanes(trace, window),
     ]
     if step.gaps_ns is not None:
-        lanes.append(_gap_lane(trace, measured, window))
+        lanes.append(gap_lane(trace, measured, window))
     drawn = tuple(lane for lane in lanes if lane.spans)
     bound = step.bounds.get("window_ns")
     return Timeline(side, step.index, step.range, step.phase, step.window_ns, drawn, bound)
 
 
-def _host_lane(trace: Trace, measured: MeasuredSteps, window: _Window) -> Lane:
+def _host_lane(trace: Trace, measured: MeasuredSteps, window: Window) -> Lane:
     api = trace.api
     low, high = np.searchsorted(api.thread, [window.thread, window.thread + 1])
     mine = slice(int(low), int(high))
@@ -107,11 +90,12 @@ def _host_lane(trace: Trace, measured: MeasuredSteps, window: _Window) -> Lane:
         )
     ]
     names = [base_name(api.names[i]) for i in api.name[rows].tolist()]
-    spans = _spans(names, api.start_ns[rows], api.end_ns[rows], kinds, window)
-    return Lane(f"CPU thread {trace.threads[window.thread].tid}: CUDA calls", "host", spans)
+    ids = api.correlation_id[rows].tolist()
+    drawn = spans(names, api.start_ns[rows], api.end_ns[rows], kinds, window, ids)
+    return Lane(f"CPU thread {trace.threads[window.thread].tid}: CUDA calls", "host", drawn)
 
 
-def _range_lanes(trace: Trace, window: _Window) -> list[Lane]:
+def _range_lanes(trace: Trace, window: Window) -> list[Lane]:
     """Ranges that start and end within the window; a range around the step shows nothing."""
     ranges = trace.ranges
     rows = np.flatnonzero(
@@ -122,9 +106,9 @@ def _range_lanes(trace: Trace, window: _Window) -> list[Lane]:
     rows = rows[np.lexsort((-ranges.end_ns[rows], ranges.start_ns[rows]))]
     names = [ranges.texts[i] for i in ranges.text[rows].tolist()]
     kinds = ["module" if name.startswith(_MODULE) else "range" for name in names]
-    spans = _spans(names, ranges.start_ns[rows], ranges.end_ns[rows], kinds, window)
+    drawn = spans(names, ranges.start_ns[rows], ranges.end_ns[rows], kinds, window)
     levels: list[list[Span]] = []
-    for span in spans:
+    for span in drawn:
         # One step's ranges are few: each goes to the first level that is free at its start.
         free = (lv for lv in levels if lv[-1].start_ns + lv[-1].duration_ns <= span.start_ns)
         level = next(free, None)
@@ -137,7 +121,7 @@ def _range_lanes(trace: Trace, window: _Window) -> list[Lane]:
     ]
 
 
-def _stream_lanes(trace: Trace, window: _Window) -> list[Lane]:
+def _stream_lanes(trace: Trace, window: Window) -> list[Lane]:
     ops, rows = trace.ops, _device_ops(trace, window)
     shown = trace.devices[window.device]
     processes = np.unique(ops.process[rows])
@@ -150,75 +134,13 @@ def _stream_lanes(trace: Trace, window: _Window) -> list[Lane]:
         title = f"GPU {shown.device_id}, stream {stream}"
         if processes.size > 1:
             title += f" of process {trace.processes[process].pid}"
-        spans = _spans(names, ops.start_ns[mine], ops.end_ns[mine], kinds, window)
-        lanes.append(Lane(title, "stream", spans))
+        ids = correlation_ids(trace, mine, window)
+        drawn = spans(names, ops.start_ns[mine], ops.end_ns[mine], kinds, window, ids)
+        lanes.append(Lane(title, "stream", drawn))
     return lanes
 
 
-def op_names(trace: Trace, rows: IntColumn | Rows) -> list[str]:
-    """Names of GPU operations: kernels by their own, others by what they are."""
-    kinds, codes = trace.ops.kind[rows].tolist(), trace.ops.name[rows].tolist()
-    return [
-        OP_NAMES.get(OpKind(kind)) or (trace.strings[code] if code >= 0 else "[kernel]")
-        for kind, code in zip(kinds, codes, strict=True)
-    ]
-
-
-def _gap_lane(trace: Trace, measured: MeasuredSteps, window: _Window) -> Lane:
-    """The gaps, those that waited for the host cut into the instants of each cause."""
-    gaps = measured.device_time.gaps
-    position = int(np.searchsorted(measured.windowed, window.row))
-    rows = np.flatnonzero(gaps.row == position)
-    pieces: list[tuple[str, IntColumn, IntColumn, IntColumn]] = []
-    for kind in (k for k in GapKind if k is not GapKind.WAITING):
-        here = rows[gaps.kind[rows] == kind]
-        pieces.append((kind.cause, gaps.start_ns[here], gaps.end_ns[here], gaps.next_op[here]))
-    waiting = rows[gaps.kind[rows] == GapKind.WAITING]
-    blocked = BlockingCovers(trace, measured.calls).of(window.thread)
-    pieces += _waiting_pieces(
-        trace, blocked, gaps.start_ns[waiting], gaps.end_ns[waiting], gaps.next_op[waiting]
-    )
-    spans: list[Span] = []
-    for cause, start, end, next_op in pieces:
-        names = _gap_names(trace, cause, next_op)
-        spans += _spans(names, start, end, [cause] * start.size, window)
-    spans.sort(key=lambda span: span.start_ns)
-    device = trace.devices[window.device].device_id
-    return Lane(f"GPU {device}, idle by cause", "gap", tuple(spans))
-
-
-def _waiting_pieces(
-    trace: Trace, blocked: Cover, g0: IntColumn, g1: IntColumn, next_op: IntColumn
-) -> list[tuple[str, IntColumn, IntColumn, IntColumn]]:
-    """Host, launch and sync instants of gaps ``[g0, g1)`` that end with ``next_op``."""
-    called = np.clip(trace.api.start_ns[trace.ops.api_row[next_op]], g0, g1)
-    free = uncovered_pieces(blocked, g0, g1)
-    split = np.clip(called[free.window], free.start_ns, free.end_ns)
-    low = np.searchsorted(blocked.end_ns, g0, side="right")
-    count = np.maximum(np.searchsorted(blocked.start_ns, g1, side="left") - low, 0)
-    gap = np.repeat(np.arange(g0.size), count)
-    piece = np.arange(gap.size) - np.repeat(np.cumsum(count) - count, count) + low[gap]
-    found = [
-        ("host", free.start_ns, split, next_op[free.window]),
-        ("launch", split, free.end_ns, next_op[free.window]),
-        (
-            "sync",
-            np.maximum(blocked.start_ns[piece], g0[gap]),
-            np.minimum(blocked.end_ns[piece], g1[gap]),
-            next_op[gap],
-        ),
-    ]
-    kept = [(c, a, b, n, b > a) for c, a, b, n in found]
-    return [(c, a[k], b[k], n[k]) for c, a, b, n, k in kept]
-
-
-def _gap_names(trace: Trace, cause: str, next_op: IntColumn) -> list[str]:
-    if cause == "tail":
-        return ["idle to the end of the window"] * next_op.size
-    return [f"idle before {name}" for name in op_names(trace, next_op)]
-
-
-def _device_ops(trace: Trace, window: _Window) -> Rows:
+def _device_ops(trace: Trace, window: Window) -> Rows:
     """Operations on the step's GPU, whoever submitted them: they make it busy all the same."""
     ops = trace.ops
     gpu = np.array([d.gpu for d in trace.devices], np.int64)
@@ -226,18 +148,6 @@ def _device_ops(trace: Trace, window: _Window) -> Rows:
     return np.flatnonzero(here & (gpu[ops.device] == gpu[window.device]))
 
 
-def _overlaps(start_ns: IntColumn, end_ns: IntColumn, window: _Window) -> npt.NDArray[np.bool_]:
+def _overlaps(start_ns: IntColumn, end_ns: IntColumn, window: Window) -> npt.NDArray[np.bool_]:
     inside: npt.NDArray[np.bool_] = (start_ns < window.end_ns) & (end_ns > window.start_ns)
     return inside
-
-
-def _spans(
-    names: Sequence[str],
-    start_ns: IntColumn,
-    end_ns: IntColumn,
-    kinds: Iterable[str],
-    window: _Window,
-) -> tuple[Span, ...]:
-    starts = (start_ns - window.start_ns).tolist()
-    durations = (end_ns - start_ns).tolist()
-    return tuple(map(Span, names, starts, durations, kinds))

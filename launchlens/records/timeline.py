@@ -9,12 +9,17 @@ from launchlens.records.metric import Bound
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A bar on a timeline. ``start_ns`` counts from the step's start."""
+    """A bar on a timeline. ``start_ns`` counts from the step's start.
+
+    ``correlation_id`` joins what belongs together within a timeline: a call, the operations that it
+    submitted, and the gaps that ended with the first of them; None where that is not known.
+    """
 
     name: str
     start_ns: int
     duration_ns: int
     kind: str
+    correlation_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

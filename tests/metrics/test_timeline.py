@@ -16,6 +16,7 @@ from launchlens.trace import read_trace
 
 TRACES = Path(__file__).parents[2] / "traces"
 EXPECTED = json.loads((TRACES / "expected.json").read_text())
+ROLES = ("host", "stream", "gap")
 #: Traces of each kind: eager, graph nodes, whole graphs, breakable, synchronizing.
 FILES = [
     "qwen3-0.6b-eager.nsys2025.3.sqlite.xz",
@@ -121,3 +122,24 @@ def test_nested_ranges_get_a_lane_for_each_level():
         ends = [(s.start_ns, s.start_ns + s.duration_ns) for s in lane.spans]
         assert all(a[1] <= b[0] for a, b in pairwise(ends))
     assert {"NVTX ranges", "NVTX ranges, level 2"} <= {lane.title for lane in timeline.lanes}
+
+
+@pytest.mark.parametrize("name", FILES[:3])
+def test_a_call_its_operations_and_the_gap_before_them_share_an_id(name):
+    """Joined by id, an operation starts after its call did, and a gap ends before it starts."""
+    trace = read_trace(TRACES / name)
+    analysis, measured = summarize_measured(trace)
+    step = representative_step(analysis, analysis.summary[0])
+    lanes = build_timeline(trace, measured, step, side="side").lanes
+    spans = {role: [s for one in lanes if one.role == role for s in one.spans] for role in ROLES}
+    calls = {call.correlation_id: call for call in spans["host"]}
+    assert len(calls) == len(spans["host"])
+    linked = [op for op in spans["stream"] if op.correlation_id in calls]
+    assert len(linked) >= (step.kernels or step.graph_spans)
+    assert all(calls[op.correlation_id].start_ns <= op.start_ns for op in linked)
+    launched = {op.correlation_id for op in spans["stream"] if op.kind in ("kernel", "graph")}
+    launches = {i for i, call in calls.items() if call.kind == "launch"}
+    assert launched & set(calls) == launches
+    waits = [gap for gap in spans["gap"] if gap.kind == "launch"]
+    starts = {op.correlation_id: op.start_ns for op in reversed(spans["stream"])}
+    assert all(gap.start_ns + gap.duration_ns <= starts[gap.correlation_id] for gap in waits)
