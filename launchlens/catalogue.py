@@ -47,6 +47,11 @@ def tiles() -> list[Metric]:
     return [metric for _, metric in sorted(chosen, key=lambda one: one[0])]
 
 
+def shown_in(table: str) -> Metric:
+    """The metric whose parts a table of a group lists, and whose bound its counts share."""
+    return next(m for m in metrics() if m.table == table)
+
+
 def gap_causes() -> dict[str, Metric]:
     """The causes of gaps, by name."""
     start = f"{GAPS}."

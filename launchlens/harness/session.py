@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from launchlens.errors import HarnessError
 from launchlens.harness.device import reserved_bytes, synchronize
@@ -14,7 +14,7 @@ from launchlens.harness.variants import as_it_is, find_variant, list_variants
 from launchlens.harness.variants.base import Context, Prepared, Variant
 from launchlens.protocol.facts import VariantFailure
 from launchlens.protocol.spec import HarnessSpec
-from launchlens.protocol.step import StepPhase
+from launchlens.protocol.step import PreparedKind, StepPhase
 
 
 class VariantFailedError(Exception):
@@ -39,7 +39,7 @@ class Session:
     Attributes:
         inputs: the static inputs all steps share.
         prepare_ns: wall time of warm-up, capture and compilation together.
-        captured: what became of each phase, for the report.
+        captured: what became of each phase.
         graph_memory_bytes: growth of reserved GPU memory; None on a CPU or for eager.
         notes: sentences for the report.
         decode_failure: why the decode step was left eager, if it was.
@@ -53,7 +53,7 @@ class Session:
     inputs: StepInputs
     prepared: dict[StepPhase, Prepared] = field(default_factory=dict)
     prepare_ns: dict[StepPhase, int] = field(default_factory=dict)
-    captured: dict[StepPhase, str] = field(default_factory=dict)
+    captured: dict[StepPhase, PreparedKind] = field(default_factory=dict)
     graph_memory_bytes: int | None = None
     notes: list[str] = field(default_factory=list)
     decode_failure: VariantFailure | None = None
@@ -156,8 +156,15 @@ def _prepare(session: Session, variant: Variant, phase: StepPhase) -> None:
             raise out_of_memory_error(session.spec, error) from error
         raise VariantFailedError(describe_failure(error, phase=phase)) from error
     session.prepare_ns[phase] = time.perf_counter_ns() - start_ns
+    if prepared.kind not in (kinds := get_args(PreparedKind)):
+        raise HarnessError(
+            f"The variant {variant.name} returned a step of kind {prepared.kind!r}.",
+            hint=f"Use one of {', '.join(kinds)}.",
+        )
     session.prepared[phase] = prepared
     session.captured[phase] = prepared.kind
+    if prepared.note is not None:
+        session.notes.append(prepared.note)
     inputs.rewind(0)
 
 
@@ -174,7 +181,6 @@ def _prepare_decode(session: Session) -> None:
             reason = error.failure.error_line
     if reason is not None:
         _prepare(session, as_it_is(), DECODE)
-        session.captured[DECODE] = f"left eager: {reason}"
         session.notes.append(f"The decode step was left eager: {reason}.")
 
 

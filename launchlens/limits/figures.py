@@ -16,7 +16,7 @@ from launchlens.records.comparison import Cell, Comparison, Row, Side
 from launchlens.records.figures import Analysis, Finding, Group, Stat
 from launchlens.records.limits import Number
 from launchlens.records.metric import Bound
-from launchlens.records.variant import VariantFacts
+from launchlens.records.variant import Untraced, VariantFacts
 
 NO_CALLS = "the trace has no CUDA API calls, in which blockers show"
 """Why a trace without findings proves nothing, if CUDA was not traced."""
@@ -151,12 +151,14 @@ def _tells_of(limit: Limit, stat: Stat) -> bool:
 
 def _of_facts(limit: Limit, label: str, facts: VariantFacts | None) -> Iterator[Figure]:
     """Figures that only runs have: untraced times by phase, memory, requests."""
-    if limit.metric == "untraced_ns":
-        walls = [w for w in (facts.untraced if facts else ()) if limit.phase in (None, w.phase)]
+    metric = by_name()[limit.metric]
+    if metric.of_phase is not None:
+        walls: Sequence[Untraced] = getattr(facts, metric.of_phase, ())
+        walls = [w for w in walls if limit.phase in (None, w.phase)]
         for wall in walls:
             yield Figure(f"{label}, {wall.phase}, untraced", wall.wall_ns.median)
         found: Sequence[object] = walls
-    elif by_name()[limit.metric].owner == "request":
+    elif metric.owner == "request":
         found = facts.requests if facts else ()
         if facts is not None and found:
             yield from _of_requests(limit.metric, label, facts, facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from launchlens.calls import kind_name
-from launchlens.catalogue import GAPS, by_name, gap_causes
+from launchlens.catalogue import GAPS, by_name, gap_causes, shown_in
 from launchlens.records.figures import Group
 
 SHOWN = 4
@@ -39,16 +39,16 @@ def _parts(metric: str, group: Group) -> dict[str, float]:
     """A figure's parts for each step: API calls, kernels, or the causes of gaps."""
     if group.steps == 0:
         return {}
-    if metric == "kernels":
+    entry = by_name()[metric]
+    if entry == shown_in("kernels"):
         return {row.name: row.count / group.steps for row in group.kernels}
     if _is_time(metric):
         gaps = {cause: group.metrics.get(f"{GAPS}.{cause}") for cause in gap_causes()}
         return {c: s.median for c, s in gaps.items() if s is not None and s.median is not None}
-    counted = by_name()[metric].calls
     return {
         row.name: row.count / group.steps
         for row in group.api_calls
-        if kind_name(row.name) in counted
+        if kind_name(row.name) in entry.calls
     }
 
 

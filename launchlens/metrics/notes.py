@@ -8,16 +8,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from launchlens.calls import LITTLE_BESIDE, CallKind
+from launchlens.catalogue import by_name, step_metrics
 from launchlens.metrics.measure import MeasuredSteps
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Group, Step
 from launchlens.records.metric import Flaw
-
-_SHORTFALLS = (
-    ("memcpy", "memcpy_calls", "they copied nothing, or events were dropped."),
-    ("memset", "memset_calls", "they set nothing, or events were dropped."),
-)
-"""Kinds of call that leave a GPU row each, and what it means if some do not."""
 
 _MOST_NAMES = 5
 
@@ -47,17 +42,7 @@ def find_notes(
             "counted, not analysed."
         )
     yield from _odd_calls(trace, measured)
-    for kind, calls, why in _SHORTFALLS:
-        lost = [
-            n
-            for s in steps
-            if s.graph_tracing == "none"
-            and (rows := getattr(s, f"{kind}s")) is not None
-            and (n := (getattr(s, calls) or 0) - rows) > 0
-        ]
-        if lost:
-            what = calls.replace("_", " ")
-            yield f"{sum(lost)} {what} in {len(lost)} steps have no {kind} row: {why}"
+    yield from _short_rows(steps)
     rows_of = defaultdict(list)
     for row, step in enumerate(steps):
         rows_of[step.phase, step.pid, step.device].append(row)
@@ -68,6 +53,26 @@ def find_notes(
         if others := _other_threads(trace, measured, group, rows):
             yield others
     yield from _hidden_beside(trace, measured, groups)
+
+
+def _short_rows(steps: Sequence[Step]) -> Iterable[str]:
+    """Calls that leave a GPU row each, and did not."""
+    for metric in step_metrics():
+        if metric.submitted_by is None:
+            continue
+        lost = [
+            n
+            for s in steps
+            if s.graph_tracing == "none"
+            and (rows := s.figure(metric.name)) is not None
+            and (n := (s.figure(metric.submitted_by) or 0) - rows) > 0
+        ]
+        if lost:
+            calls = by_name()[metric.submitted_by].title
+            yield (
+                f"{sum(lost)} {calls} in {len(lost)} steps have no row for their work: "
+                "they did nothing, or events were dropped."
+            )
 
 
 def _hidden_beside(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group]) -> Iterable[str]:

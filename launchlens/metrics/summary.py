@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from launchlens.catalogue import step_metrics
+from launchlens.catalogue import shown_in, step_metrics
 from launchlens.errors import StepNotFoundError, UsageError
 from launchlens.metrics.breakdown import (
     EndOrder,
@@ -161,8 +161,12 @@ def _group(
         unknown_reason=pooled or _unknown_reason(steps),
         gap_histogram=gap_histogram(gaps, in_group) if attributed else (),
         gap_followers=gap_followers(trace, measured, rows, in_group, ends) if attributed else (),
-        kernels=kernel_table(trace, measured, rows, metrics["kernels"].bound) if countable else (),
-        api_calls=() if pooled else api_table(trace, measured, rows, metrics["sync_calls"].bound),
+        kernels=kernel_table(trace, measured, rows, metrics[shown_in("kernels").name].bound)
+        if countable
+        else (),
+        api_calls=()
+        if pooled
+        else api_table(trace, measured, rows, metrics[shown_in("api_calls").name].bound),
     )
 
 

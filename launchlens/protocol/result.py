@@ -14,7 +14,7 @@ from launchlens.protocol.checked import STRICT, first_problem
 from launchlens.protocol.facts import ChildError, Environment, ModelFacts, VariantFailure
 from launchlens.protocol.replay import ReplayCheck
 from launchlens.protocol.spec import HarnessSpec, Mode
-from launchlens.protocol.step import Attempt, CopyEvent, StepPhase
+from launchlens.protocol.step import Attempt, CopyEvent, PreparedKind, StepPhase
 from launchlens.protocol.timings import (
     CompileCounts,
     SavedOutputs,
@@ -48,8 +48,8 @@ class _Answer:
 class MeasuredResult(_Answer):
     """What preparing a variant brought, in the modes that run its steps."""
 
-    captured: dict[StepPhase, str] = Field(default_factory=dict)
-    """What the variant did: "eager", "captured", "compiled", "custom" or "left eager: why"."""
+    captured: dict[StepPhase, PreparedKind] = Field(default_factory=dict)
+    """What the variant made of each phase; ``notes`` say why where a phase was left eager."""
     prepare_ns: dict[StepPhase, int] = Field(default_factory=dict)
     """Wall time of preparing the variant, with its warm-up, capture and compilation."""
     pieces: dict[StepPhase, dict[str, int]] = Field(default_factory=dict)

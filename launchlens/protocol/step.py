@@ -10,6 +10,8 @@ from launchlens.protocol.checked import STRICT
 from launchlens.protocol.replay import ReplayCheck
 
 StepPhase = Literal["prefill", "decode"]
+PreparedKind = Literal["eager", "captured", "compiled", "custom"]
+"""What a variant made of a phase's step; custom: a user's own function knows."""
 CopyKind = Literal["htod", "dtoh", "sync"]
 """A copy to the GPU; a copy from it, and a wait unless pinned and non-blocking; a wait alone."""
 StopCode = Literal["first-failure", "no-copy-known", "still-fails", "context-broken"]

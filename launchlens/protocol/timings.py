@@ -6,7 +6,7 @@ from pydantic.dataclasses import dataclass
 
 from launchlens.protocol.checked import STRICT
 from launchlens.protocol.facts import VariantFailure
-from launchlens.protocol.step import StepPhase
+from launchlens.protocol.step import PreparedKind, StepPhase
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -41,7 +41,7 @@ class TimedRequests:
     isl: int
     osl: int
     repetitions: int
-    captured: dict[StepPhase, str]
+    captured: dict[StepPhase, PreparedKind]
     samples: RequestSamples
     ttft_ns: int
     itl_ns: int | None

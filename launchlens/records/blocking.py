@@ -42,7 +42,10 @@ class CaptureBlocker:
 
 @dataclass(frozen=True, slots=True)
 class ReplayCheck:
-    """Replays of a captured step beside the eager step, on inputs of other values."""
+    """Replays of a captured step beside the eager step, on inputs of other values.
+
+    Apart from the protocol's, which says where a file lies on the machine: that stays there.
+    """
 
     verdict: Literal["right", "wrong-replay", "frozen-value", "unknown"]
     """`right`: replays compute what eager does; `wrong-replay`: something else; `frozen-value`:

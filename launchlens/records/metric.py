@@ -54,6 +54,9 @@ class Metric:
         untraced: rests on times without a profiler, which differ between processes.
         adds_up: whether the values of steps add up to one of all steps together.
         calls: kinds of CUDA call (`launchlens.calls`) that it counts.
+        table: the table of a group that lists its parts, whose counts are bounds where it is one.
+        submitted_by: the metric of the calls that leave one of these operations each.
+        of_phase: the field of `VariantFacts` that holds it for each phase.
         after: the metric behind which it stands in reports, where its field does not say so.
         cause: words behind "waits" for a gap cause that sentences name.
         legend: words that explain a gap cause beside its colour.
@@ -80,6 +83,9 @@ class Metric:
     untraced: bool = False
     adds_up: bool = True
     calls: tuple[str, ...] = ()
+    table: str | None = None
+    submitted_by: str | None = None
+    of_phase: str | None = None
     after: str | None = None
     cause: str | None = None
     legend: str = ""

@@ -110,7 +110,14 @@ class SideFigures:
     untraced_ns: Annotated[
         int | None,
         Metric(
-            "step, untraced", "ns", "less", "headline", after="graph_spans", untraced=True, tile=2
+            "step, untraced",
+            "ns",
+            "less",
+            "headline",
+            of_phase="untraced",
+            after="graph_spans",
+            untraced=True,
+            tile=2,
         ),
     ]
     """Wall time of a step with no profiler attached."""

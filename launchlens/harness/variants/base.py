@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from launchlens.protocol.step import StepPhase  # whose pydantic is slow to import
+    from launchlens.protocol.step import PreparedKind, StepPhase  # whose pydantic is slow to import
 
 # torch's advice for capture: a few runs on a side stream, so that lazy initialization,
 # autotuning and the allocator have settled.
@@ -40,13 +40,15 @@ class Prepared:
     Attributes:
         step: runs one step on the inputs' buffers, returns the logits (batch, tokens,
             vocabulary) on the device; the next call may overwrite them.
-        kind: what became of the phase: "eager", "captured", "compiled" or "custom".
+        kind: what became of the phase.
         pieces: counts for the report, for example {"graphs": 43, "eager": 42}.
+        note: a sentence for the report.
     """
 
     step: Callable[[], Any]
-    kind: str
+    kind: PreparedKind
     pieces: dict[str, int] = field(default_factory=dict)
+    note: str | None = None
 
 
 def forward_call(model: Any, inputs: dict[str, Any]) -> Callable[[], Any]:

@@ -43,9 +43,11 @@ class Compiled(Variant):
 
         # The first run compiles, the second records (with CUDA graphs), the third replays.
         settle(step, context)
-        if self.captures and _graph_skips() > skips:
-            return Prepared(step, "compiled, CUDA graphs skipped by torch")
-        return Prepared(step, "compiled")
+        skipped = self.captures and _graph_skips() > skips
+        note = (
+            f"torch used no CUDA graphs for the compiled {context.phase} step." if skipped else None
+        )
+        return Prepared(step, "compiled", note=note)
 
 
 def allow_recompilation() -> None:

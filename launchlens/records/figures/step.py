@@ -19,8 +19,9 @@ _idle = partial(
     adds_up=False,
     of_window=True,
 )
-_operations = partial(Metric, unit="count", lacking_operations="lower")
+_operations = partial(Metric, unit="count", better="less", lacking_operations="lower")
 _count = partial(Metric, unit="count")
+_fewer = partial(Metric, unit="count", better="less")
 _time = partial(Metric, unit="ns", better="less")
 
 
@@ -52,19 +53,12 @@ class Step:
     """Tokens as the range text states; null if it does not."""
     launches: Annotated[
         int | None,
-        _count(
-            "launches per step",
-            better="less",
-            shown="headline",
-            always=True,
-            calls=("kernel", "graph"),
-            tile=0,
+        _fewer(
+            "launches per step", shown="headline", always=True, calls=("kernel", "graph"), tile=0
         ),
     ]
     """Kernel launches + graph launches."""
-    kernel_launches: Annotated[
-        int | None, _count("kernel launches", better="less", calls=("kernel",))
-    ]
+    kernel_launches: Annotated[int | None, _fewer("kernel launches", calls=("kernel",))]
     """Kernel launch calls."""
     graph_launches: Annotated[int | None, _count("graph launches", calls=("graph",))]
     """Graph launch calls."""
@@ -76,40 +70,32 @@ class Step:
     ]
     """Graph launches whose work is not in the trace."""
     lost_launches: Annotated[
-        int | None,
-        _count("launches without a kernel in the trace", lacking_launches="lower"),
+        int | None, _count("launches without a kernel in the trace", lacking_launches="lower")
     ]
     """Kernel launches that succeeded and of whose work the trace has no row."""
     step_launches: Annotated[
-        int | None,
-        _count("launches, all devices", better="less", shown="detail", lacking_launches="lower"),
+        int | None, _fewer("launches, all devices", shown="detail", lacking_launches="lower")
     ]
     """Launches of the step as a whole; one that ran on several devices counts once."""
-    memcpy_calls: Annotated[int | None, _count("memcpy calls", better="less", calls=("memcpy",))]
+    memcpy_calls: Annotated[int | None, _fewer("memcpy calls", calls=("memcpy",))]
     """Memcpy calls."""
-    memset_calls: Annotated[int | None, _count("memset calls", better="less", calls=("memset",))]
+    memset_calls: Annotated[int | None, _fewer("memset calls", calls=("memset",))]
     """Memset calls."""
     submissions: Annotated[
         int | None,
-        _count(
-            "submissions",
-            better="less",
-            shown="detail",
-            calls=("kernel", "graph", "memcpy", "memset"),
-        ),
+        _fewer("submissions", shown="detail", calls=("kernel", "graph", "memcpy", "memset")),
     ]
     """Launches + memcpy calls + memset calls."""
     sync_calls: Annotated[
-        int | None, _count("sync calls", better="less", shown="headline", calls=("sync",), tile=5)
+        int | None,
+        _fewer("sync calls", shown="headline", calls=("sync",), table="api_calls", tile=5),
     ]
     """Synchronize calls."""
-    alloc_calls: Annotated[
-        int | None, _count("alloc calls", better="less", calls=("alloc", "stream_alloc"))
-    ]
+    alloc_calls: Annotated[int | None, _fewer("alloc calls", calls=("alloc", "stream_alloc"))]
     """Calls that allocate, free, register or map memory."""
     captured_calls: Annotated[int | None, _count("captured calls", lacking_calls="lower")]
     """Calls made while the stream was being captured, which submitted nothing."""
-    failed_calls: Annotated[int | None, _count("failed calls", better="less")]
+    failed_calls: Annotated[int | None, _fewer("failed calls")]
     """Calls that returned an error, and so submitted nothing."""
     unnamed_calls: Annotated[int | None, _count("calls without a name")]
     """Calls of a kind unknown, since the trace does not tell their name."""
@@ -121,12 +107,13 @@ class Step:
     ]
     """Launches, memcpy and memset calls that other threads of the process made meanwhile."""
     kernels: Annotated[
-        int | None, _operations("kernels on the GPU", better="less", shown="headline", always=True)
+        int | None,
+        _operations("kernels on the GPU", shown="headline", always=True, table="kernels"),
     ]
     """Kernels that ran; null under whole-graph tracing."""
-    memcpys: Annotated[int | None, _operations("memcpys on the GPU", better="less")]
+    memcpys: Annotated[int | None, _operations("memcpys on the GPU", submitted_by="memcpy_calls")]
     """Copies that ran; null under whole-graph tracing."""
-    memsets: Annotated[int | None, _operations("memsets on the GPU", better="less")]
+    memsets: Annotated[int | None, _operations("memsets on the GPU", submitted_by="memset_calls")]
     """Memsets that ran; null under whole-graph tracing."""
     graph_spans: Annotated[int | None, _count("graph spans")]
     """Whole-graph rows."""
@@ -186,8 +173,7 @@ class Step:
     cpu_ns: Annotated[int, _time("range on the CPU")]
     """Length of the range."""
     projected_ns: Annotated[
-        int | None,
-        _time("projected range", shown="detail", lacking_operations="lower"),
+        int | None, _time("projected range", shown="detail", lacking_operations="lower")
     ]
     """First own operation's start to last own operation's end."""
     lead_in_ns: Annotated[int | None, _time("lead-in", shown="detail", lacking_operations="upper")]
@@ -202,13 +188,11 @@ class Step:
     ]
     """Median duration of a launch call."""
     launch_cost_total_ns: Annotated[
-        int | None,
-        _time("launch cost, all calls", shown="headline", lacking_launches="lower"),
+        int | None, _time("launch cost, all calls", shown="headline", lacking_launches="lower")
     ]
     """Duration of all launch calls."""
     inter_launch_ns: Annotated[
-        int | None,
-        _time("inter-launch interval", adds_up=False, lacking_launches="unknown"),
+        int | None, _time("inter-launch interval", adds_up=False, lacking_launches="unknown")
     ]
     """Median time from one launch call's start to the next's."""
     queue_ns: Annotated[
