@@ -44,7 +44,7 @@ def _lane_events(lane: Lane, tid: int) -> list[dict[str, Any]]:
     ordered = sorted(lane.spans, key=lambda s: (s.start_ns, -s.duration_ns))
     return events + [
         {
-            "name": span.name,
+            "name": span.title,
             "cat": f"{lane.role},{span.kind}",
             "ph": "X",
             "ts": span.start_ns / 1000,

@@ -11,6 +11,9 @@ from launchlens.metrics.spans import Window, correlation_ids, op_names, spans
 from launchlens.records.columns import IntColumn, Trace
 from launchlens.records.timeline import Lane, Span
 
+_TO_THE_END = "idle to the end of the window"
+_BEFORE = "idle before "
+
 
 def gap_lane(trace: Trace, measured: MeasuredSteps, window: Window) -> Lane:
     """The gaps, those that waited for the host cut into the instants of each cause."""
@@ -28,8 +31,12 @@ def gap_lane(trace: Trace, measured: MeasuredSteps, window: Window) -> Lane:
     )
     drawn: list[Span] = []
     for cause, start, end, next_op in pieces:
-        names, ids = _gap_names(trace, cause, next_op), _gap_ids(trace, cause, next_op, window)
-        drawn += spans(names, start, end, [cause] * start.size, window, ids)
+        kinds = [cause] * start.size
+        if cause == "tail":
+            drawn += spans([_TO_THE_END] * start.size, start, end, kinds, window)
+            continue
+        names, ids = op_names(trace, next_op), correlation_ids(trace, next_op, window)
+        drawn += spans(names, start, end, kinds, window, ids, _BEFORE)
     drawn.sort(key=lambda span: span.start_ns)
     device = trace.devices[window.device].device_id
     return Lane(f"GPU {device}, idle by cause", "gap", tuple(drawn))
@@ -58,13 +65,3 @@ def _waiting_pieces(
     ]
     kept = [(c, a, b, n, b > a) for c, a, b, n in found]
     return [(c, a[k], b[k], n[k]) for c, a, b, n, k in kept]
-
-
-def _gap_names(trace: Trace, cause: str, next_op: IntColumn) -> list[str]:
-    if cause == "tail":
-        return ["idle to the end of the window"] * next_op.size
-    return [f"idle before {name}" for name in op_names(trace, next_op)]
-
-
-def _gap_ids(trace: Trace, cause: str, next_op: IntColumn, window: Window) -> list[int | None]:
-    return [None] * next_op.size if cause == "tail" else correlation_ids(trace, next_op, window)

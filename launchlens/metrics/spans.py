@@ -34,11 +34,12 @@ def spans(
     kinds: Iterable[str],
     window: Window,
     ids: Iterable[int | None] = repeat(None),
+    prefix: str = "",
 ) -> tuple[Span, ...]:
     """Spans of rows, their times counted from the window's start."""
     starts = (start_ns - window.start_ns).tolist()
     durations = (end_ns - start_ns).tolist()
-    return tuple(map(Span, names, starts, durations, kinds, ids))
+    return tuple(map(Span, names, starts, durations, kinds, ids, repeat(prefix)))
 
 
 def op_names(trace: Trace, rows: IntColumn | Rows) -> list[str]:

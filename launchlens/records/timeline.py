@@ -13,6 +13,8 @@ class Span:
 
     ``correlation_id`` joins what belongs together within a timeline: a call, the operations that it
     submitted, and the gaps that ended with the first of them; None where that is not known.
+    ``name`` is one of the traced program, and ``prefix`` what is said before it: of a gap "idle
+    before ", so that the name can be shortened alone.
     """
 
     name: str
@@ -20,6 +22,12 @@ class Span:
     duration_ns: int
     kind: str
     correlation_id: int | None = None
+    prefix: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called where there is room for the whole name."""
+        return self.prefix + self.name
 
 
 @dataclass(frozen=True, slots=True)

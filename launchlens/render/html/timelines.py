@@ -88,7 +88,7 @@ def _kinds(role: str, present: set[str]) -> dict[str, tuple[str, str]]:
 
 def _lane_payload(lane: Lane, names: dict[str, int]) -> dict[str, Any]:
     spans = sorted(lane.spans, key=lambda span: (span.start_ns, -span.duration_ns))
-    shown = [words.clean(span.name) for span in spans]
+    shown = [words.clean(span.title) for span in spans]
     known = _kinds(lane.role, {span.kind for span in spans})
     kinds = list(known)
     colours = [colour for colour, _ in known.values()]
