@@ -11,6 +11,7 @@ import numpy as np
 
 from launchlens.catalogue import shown_in, step_metrics
 from launchlens.errors import StepNotFoundError, UsageError
+from launchlens.metrics.between import between_steps
 from launchlens.metrics.breakdown import (
     EndOrder,
     api_table,
@@ -21,16 +22,17 @@ from launchlens.metrics.breakdown import (
 from launchlens.metrics.engines import is_scope
 from launchlens.metrics.measure import MeasuredSteps, measure_steps
 from launchlens.metrics.notes import find_losses, find_notes
+from launchlens.metrics.range_costs import range_costs
+from launchlens.metrics.replay_state import replay_states
 from launchlens.metrics.statistics import describe
 from launchlens.metrics.steps import find_steps, without_empty
 from launchlens.records.columns import Trace
-from launchlens.records.figures import Analysis, BoundBy, Group, Phase, Stat, Step
+from launchlens.records.figures import PHASES, Analysis, BoundBy, Group, Phase, Stat, Step
 
 PhaseChoice = Literal["prefill", "decode", "mixed", "unknown", "all"]
 
 _ALIKE = 1.5
 """How many times as long steps of one kind may keep the GPU busy at most."""
-_PHASES: tuple[Phase, ...] = ("prefill", "mixed", "decode", "unknown")
 
 
 def summarize(
@@ -88,6 +90,9 @@ def summarize_measured(
         notes=tuple(find_notes(trace, measured, groups, empty)),
         empty_ranges=empty,
         losses=find_losses(trace, measured),
+        replays=() if whole else replay_states(measured.steps),
+        between=() if whole else between_steps(trace, measured),
+        ranges=() if whole else range_costs(trace, measured),
     )
     return analysis, measured
 
@@ -96,7 +101,7 @@ def _groups(trace: Trace, measured: MeasuredSteps, skip: int) -> tuple[Group, ..
     members = _members(measured.steps)
     ends = EndOrder(trace)
     # What has no device comes last: a reader, and a comparison, meets what is known first.
-    keys = sorted(members, key=lambda k: (_PHASES.index(k[0]), k[2] is None, k[1], k[2] or 0))
+    keys = sorted(members, key=lambda k: (PHASES.index(k[0]), k[2] is None, k[1], k[2] or 0))
     groups = []
     for key in keys:
         rows = members[key]

@@ -40,6 +40,8 @@ class Recorder:
     """How to get what is missing: "record it again with …", lower case, without a full stop."""
     reasons: Mapping[Need, str] = field(default_factory=dict)
     """Why this recording lacks it, where the recorder's version or mode tells."""
+    own_domains: frozenset[str] = frozenset()
+    """NVTX domains of what the recorder itself writes, which no program asked for."""
 
     def advise(self, need: Need) -> str | None:
         """The remedy as a sentence."""

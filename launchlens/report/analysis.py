@@ -25,6 +25,7 @@ from launchlens.report.findings import trace_findings
 from launchlens.report.group_charts import group_gaps, kernel_times, modules, step_time
 from launchlens.report.provenance import analysis_provenance
 from launchlens.report.sentences import analysis_sentence, group_words
+from launchlens.report.serving import replay_sentence, serving_sections
 from launchlens.report.tables import call_table, follower_table, gap_table, kernel_table
 from launchlens.report.timelines import timeline_section
 from launchlens.report.words import IDLE_BASIS, LONG, plain
@@ -46,9 +47,7 @@ def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) ->
     return Document(
         kind="analysis",
         title=f"launchlens: {analysis.trace.label}",
-        answers=(analysis_sentence(analysis), *(plain(said, LONG) for said in analysis.losses))
-        if analysis.summary
-        else (),
+        answers=tuple(_answers(analysis)) if analysis.summary else (),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         cautions=(*analysis.trace.warnings, *analysis.notes),
         sections=tuple(_sections(analysis, timelines)),
@@ -58,6 +57,13 @@ def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) ->
         record=analysis,
         data=lambda: step_rows(analysis),
     )
+
+
+def _answers(analysis: Analysis) -> Iterator[str]:
+    yield analysis_sentence(analysis)
+    if said := replay_sentence(analysis):
+        yield said
+    yield from (plain(loss, LONG) for loss in analysis.losses)
 
 
 def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Section]:
@@ -75,6 +81,7 @@ def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Sec
         yield Section("modules-section", "Modules", (chart,))
     if analysis.findings:
         yield trace_findings(analysis.findings)
+    yield from serving_sections(analysis)
     if analysis.steps:
         yield Section("steps", "Steps", (_step_table(analysis.steps),))
 

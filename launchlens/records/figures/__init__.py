@@ -7,13 +7,16 @@ from launchlens.records.figures.analysis import Analysis
 from launchlens.records.figures.finding import Finding
 from launchlens.records.figures.gaps import Gaps
 from launchlens.records.figures.group import ApiRow, FollowerRow, GapBin, Group, KernelRow, Stat
+from launchlens.records.figures.serving import BetweenSteps, RangeCost, ReplayState
 from launchlens.records.figures.step import Step
 from launchlens.records.figures.trace import Diagnostic, TraceInfo
-from launchlens.records.figures.words import BoundBy, GraphTracing, Phase, Verdict
+from launchlens.records.figures.words import PHASES, BoundBy, GraphTracing, Phase, Verdict
 
 __all__ = [
+    "PHASES",
     "Analysis",
     "ApiRow",
+    "BetweenSteps",
     "BoundBy",
     "Diagnostic",
     "Finding",
@@ -24,6 +27,8 @@ __all__ = [
     "Group",
     "KernelRow",
     "Phase",
+    "RangeCost",
+    "ReplayState",
     "Stat",
     "Step",
     "TraceInfo",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from launchlens.records.figures.finding import Finding
 from launchlens.records.figures.group import Group
+from launchlens.records.figures.serving import BetweenSteps, RangeCost, ReplayState
 from launchlens.records.figures.step import Step
 from launchlens.records.figures.trace import TraceInfo
 
@@ -40,6 +41,12 @@ class Analysis:
     """Whether blockers were looked for, without which no findings say nothing."""
     blockers_unseen: tuple[str, ...] = ()
     """Why blockers may be there that the trace does not show, in sentences; empty: none can."""
+    replays: tuple[ReplayState, ...] = ()
+    """How the steps ran, by phase, process and number of tokens."""
+    between: tuple[BetweenSteps, ...] = ()
+    """What lies between steps, by process, phase of the step before, and device."""
+    ranges: tuple[RangeCost, ...] = ()
+    """NVTX ranges inside the steps, each behind the one around it, the costliest first."""
 
     def steps_frame(self) -> pd.DataFrame:
         """Every figure of every step as a DataFrame, a row a step (gaps as ``gaps_ns.host`` …)."""

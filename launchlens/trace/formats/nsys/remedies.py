@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from launchlens.records.recorder import Need, Recorder
+from launchlens.trace.formats.nsys.stacks import PYTHON_DOMAIN
 
 _REMEDIES = {
     Need.CALLS: "record it with nsys profile -t cuda,nvtx on a machine with a GPU",
@@ -18,6 +19,7 @@ _REMEDIES = {
 }
 
 
+_OWN_DOMAINS = frozenset({PYTHON_DOMAIN})
 _AGAIN = "if they are not empty, record fewer steps"
 _AS_NODES = "record it again with --cuda-graph-trace=node, over fewer steps"
 _FIRST_WITH_SPANS = 2024
@@ -38,6 +40,7 @@ def recorder(version: str | None, graph_mode: str | None) -> Recorder:
                 Need.GRAPH_WORK: f"{told} exports graph work, so the graphs are empty, or their "
                 "rows were lost"
             },
+            _OWN_DOMAINS,
         )
     hidden = f"nsys {version or 'of this version'} exports no graph work in its default mode"
-    return Recorder(_REMEDIES, {Need.GRAPH_WORK: hidden})
+    return Recorder(_REMEDIES, {Need.GRAPH_WORK: hidden}, _OWN_DOMAINS)
