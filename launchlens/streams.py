@@ -8,10 +8,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 from launchlens.errors import LaunchlensError, reason_of
 
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _COMMAND = re.compile(r"^([^\S\n]*)::|##\[", re.MULTILINE)
 
 
@@ -50,6 +52,22 @@ def put_bytes(data: bytes) -> None:
     with _told():
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
+
+
+def be_quiet(quiet: bool) -> None:
+    """Whether what `note` tells is left out from now on."""
+    _quiet.set(quiet)
+
+
+def is_quiet() -> bool:
+    """Whether notes are left out."""
+    return _quiet.get()
+
+
+def note(line: str) -> None:
+    """A line on standard error that one can do without, such as progress: ``--quiet`` drops it."""
+    if not is_quiet():
+        say(line)
 
 
 def say(line: str) -> None:

@@ -12,6 +12,7 @@ from typing import NoReturn
 import typer
 
 from launchlens.cli import commands
+from launchlens.cli.help import WIDEST, finish_commands
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError, reason_of
 from launchlens.streams import drop_output, keep_places, say
 
@@ -22,10 +23,9 @@ _NO_STREAM = (*_NO_SPACE, errno.EIO, errno.EBADF)
 app = typer.Typer(
     name="launchlens",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
     help="Why a model's forward pass waits for the CPU, and what a CUDA graph would bring.",
     epilog="Exit codes: 0 fine, 1 cannot answer, 2 usage, 3 a threshold failed.",
 )
@@ -44,6 +44,7 @@ def _root(
     version: bool = typer.Option(
         False,
         "--version",
+        "-V",
         help="Print the version and exit.",
         is_eager=True,
         callback=_print_version,
@@ -58,6 +59,7 @@ for _found in pkgutil.iter_modules(commands.__path__):
         app.add_typer(_module.app, name=_found.name)
     else:
         app.command()(getattr(_module, _found.name))
+finish_commands(app)
 
 
 def _end(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - a signal handler's shape

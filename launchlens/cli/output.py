@@ -12,16 +12,58 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from launchlens.errors import EXIT_THRESHOLD, LaunchlensError
+from launchlens.errors import EXIT_THRESHOLD, LaunchlensError, UsageError
 from launchlens.private import without_private
-from launchlens.streams import put, put_bytes, say
+from launchlens.streams import note, put, put_bytes, say
 
 if TYPE_CHECKING:
     from launchlens.records.limits import LimitResult
     from launchlens.report.document import Document
 
+TERMINAL = "terminal"
+"""The format that is written if nothing says otherwise."""
 _PIPE_WIDTH = 100
 _STDOUT = Path("-")
+
+
+def choose_format(kind: str, named: str | None, output: Path | None) -> str:
+    """The format of a report: as ``--format`` says, else the suffix of ``--output``.
+
+    Checks the file too, so that no work is done for a report that could not be written.
+
+    Args:
+        kind: of the document.
+        named: what ``--format`` says.
+        output: the file; None and "-" are standard output.
+
+    Raises:
+        UsageError: the two do not agree, the kind has no such format, or it is none for a terminal.
+        LaunchlensError: the file cannot be written.
+    """
+    from launchlens.render import format_named, format_of_file, names_for
+
+    to_file = output not in (None, _STDOUT)
+    by_name = format_named(named, kind) if named else None
+    by_file = format_of_file(output) if output is not None and to_file else None
+    if by_file is not None and not by_file.serves(kind):
+        raise UsageError(
+            f"{output} is the name of a {by_file.name} file, and this report has no such form.",
+            hint=f"It can be {', '.join(names_for(kind))}.",
+        )
+    if by_name is not None and by_file is not None and by_name is not by_file:
+        raise UsageError(
+            f"{output} is the name of a {by_file.name} file, and --format says {by_name.name}.",
+            hint="Leave out --format, or name the file otherwise.",
+        )
+    chosen = by_name or by_file or format_named(TERMINAL, kind)
+    assert chosen is not None
+    if not chosen.for_eyes and not to_file and sys.stdout is not None and sys.stdout.isatty():
+        raise UsageError(
+            f"A terminal cannot show {chosen.name}.",
+            hint=f"Name a file: --output report{chosen.suffixes[0]}.",
+        )
+    check_output(output)
+    return chosen.name
 
 
 def terminal_width() -> int:
@@ -120,7 +162,7 @@ def save(data: bytes, path: Path, *, option: str) -> None:
         raise LaunchlensError(
             f"{path} cannot be written: {error.strerror}.", hint=f"Choose another {option}."
         ) from error
-    say(f"wrote {path}")
+    note(f"wrote {path}")
 
 
 def _is_trace(path: Path) -> bool:

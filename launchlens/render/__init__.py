@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,17 @@ def all_formats() -> tuple[Format, ...]:
 def names_for(kind: str) -> tuple[str, ...]:
     """Names of the formats that can write a kind of document ("comparison", "runs", …)."""
     return tuple(f.name for f in all_formats() if f.serves(kind))
+
+
+def format_named(name: str, kind: str) -> Format | None:
+    """The format for a kind of document that a user means by a name, such as "md"; else None."""
+    return next((f for f in all_formats() if f.serves(kind) and f.is_called(name)), None)
+
+
+def format_of_file(path: Path) -> Format | None:
+    """The format whose files are named so, of any kind; None for other suffixes."""
+    suffix = path.suffix.lower()
+    return next((f for f in all_formats() if suffix in f.suffixes), None)
 
 
 def draws(name: str) -> bool:

@@ -8,15 +8,18 @@ from typing import Annotated
 import typer
 
 from launchlens.cli import options
-from launchlens.cli.output import end_if_broken, show
+from launchlens.cli.output import choose_format, end_if_broken, show
 from launchlens.workflow.load import Choices
 
 
 def analyze(
     trace: Annotated[
-        Path, typer.Argument(help="An nsys SQLite export (plain, .gz, .xz, .zst) or .nsys-rep.")
+        Path,
+        typer.Argument(
+            metavar="TRACE", help="An nsys SQLite export (plain, .gz, .xz, .zst) or .nsys-rep."
+        ),
     ],
-    report_format: Annotated[str, options.format_option("analysis")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("analysis")] = None,
     output: options.OutputOption = None,
     phase: options.PhaseOption = options.PhaseChoice.all,
     step: options.StepOption = None,
@@ -26,16 +29,20 @@ def analyze(
     fail_on: options.FailOnOption = None,
     nsys: options.NsysOption = None,
 ) -> None:
-    """What each forward step of one trace costs: launches, GPU idle and why, kernels, calls."""
+    """What a forward step costs: launches, GPU idle and why, kernels.
+
+    The figures are those of one trace, by phase; --verbose has those of each step.
+    """
     from launchlens.limits import ask_for_blockers, check_analysis, parse_condition
     from launchlens.render import draws
     from launchlens.report.analysis import analysis_document
     from launchlens.workflow.blockers import analyze as analyze_trace
     from launchlens.workflow.timelines import timelines_of
 
+    chosen = choose_format("analysis", report_format, output)
     conditions = [parse_condition(text) for text in fail_on or ()]
     choices = Choices(phase.value, step, skip, whole, nsys)
     loaded = analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))
-    timelines = timelines_of(loaded) if draws(report_format) else ()
-    show(analysis_document(loaded.analysis, timelines), report_format, output, verbose=verbose)
+    timelines = timelines_of(loaded) if draws(chosen) else ()
+    show(analysis_document(loaded.analysis, timelines), chosen, output, verbose=verbose)
     end_if_broken(check_analysis(conditions, loaded.analysis))

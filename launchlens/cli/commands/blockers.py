@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from launchlens.cli import options
-from launchlens.cli.output import check_output, end_if_broken, own_command, show
+from launchlens.cli.complete import complete_model
+from launchlens.cli.output import choose_format, end_if_broken, own_command, show
 from launchlens.errors import UsageError
 from launchlens.workflow.load import Choices
 
@@ -18,17 +19,25 @@ if TYPE_CHECKING:
 
 def blockers(
     trace: Annotated[
-        Path | None, typer.Argument(help="An eager trace; its suspects need no model.")
+        Path | None,
+        typer.Argument(metavar="TRACE", help="An eager trace; its suspects need no model."),
     ] = None,
     other: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[OTHER]",
+            metavar="OTHER",
             help="A second eager trace, same shapes and other values: what a graph would freeze.",
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Trace this model and try a real capture.")
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help="Trace this model and try a real capture.",
+            autocompletion=complete_model,
+        ),
     ] = None,
     patch: options.PatchOption = None,
     weights: options.WeightsOption = options.Weights.random,
@@ -52,11 +61,14 @@ def blockers(
     whole: options.WholeOption = False,
     nsys: options.NsysOption = None,
     runs: options.RunsOption = None,
-    report_format: Annotated[str, options.format_option("blockers")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("blockers")] = None,
     output: options.OutputOption = None,
     fail_on: options.FailOnOption = None,
 ) -> None:
-    """Why a step cannot be captured: suspects from a trace, confirmed with --model."""
+    """Why a step cannot be captured, with the source line.
+
+    A trace has suspects; --model confirms them by a real capture.
+    """
     from launchlens.limits import check_findings, parse_condition, require_blockers
     from launchlens.report.blockers import blockers_document
 
@@ -74,10 +86,10 @@ def blockers(
         )
     conditions = [parse_condition(text) for text in fail_on or ()]
     require_blockers(conditions)
-    check_output(output)
+    chosen = choose_format("blockers", report_format, output)
 
     def tell(report: BlockerReport) -> None:
-        show(blockers_document(report), report_format, output)
+        show(blockers_document(report), chosen, output)
 
     if trace is not None:
         from launchlens.workflow.blockers import report_between, report_blockers

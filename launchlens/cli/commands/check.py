@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from launchlens.cli import options
-from launchlens.cli.output import show
+from launchlens.cli.output import choose_format, show
 from launchlens.errors import EXIT_THRESHOLD
 from launchlens.workflow.load import Choices
 
 
 def check(
-    budget: Annotated[Path, typer.Argument(metavar="BUDGET.toml", help="The file with limits.")],
+    budget: Annotated[Path, typer.Argument(metavar="BUDGET", help="A TOML file with limits.")],
     traces: Annotated[list[str], typer.Argument(metavar="TRACE", help="Traces, or RUN:VARIANT.")],
     baseline: Annotated[
         str | None,
@@ -24,7 +24,9 @@ def check(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="The model's name, for patterns of the budget."),
+        typer.Option(
+            "--model", "-m", metavar="NAME", help="The model's name, for patterns of the budget."
+        ),
     ] = None,
     phase: options.PhaseOption = options.PhaseChoice.all,
     step: options.StepOption = None,
@@ -35,10 +37,10 @@ def check(
     ] = False,
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
-    report_format: Annotated[str, options.format_option("limits")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("limits")] = None,
     output: options.OutputOption = None,
 ) -> None:
-    """Hold traces against the limits of a budget file; end with 3 if any does not hold.
+    """Hold traces against a budget file; end with 3 if a limit fails.
 
     A limit on a figure that the trace cannot tell does not hold. A trace that no limit is for is
     an error.
@@ -46,8 +48,9 @@ def check(
     from launchlens.report.limits import limits_document
     from launchlens.workflow.budgets import hold_budget
 
+    chosen = choose_format("limits", report_format, output)
     choices = Choices(phase.value, step, skip, whole, nsys)
     report = hold_budget(budget, traces, choices, baseline=baseline, model=model, runs=runs)
-    show(limits_document(report, held_too=verbose), report_format, output)
+    show(limits_document(report, held_too=verbose), chosen, output)
     if not report.held:
         raise typer.Exit(EXIT_THRESHOLD)

@@ -27,7 +27,10 @@ def comment(
     repo: Annotated[str, typer.Option("--repo", metavar="OWNER/NAME", help="The repository.")],
     pr: Annotated[int, typer.Option("--pr", metavar="N", help="The pull request's number.")],
     key: Annotated[
-        str, typer.Option("--key", help="Tells several comments on one pull request apart.")
+        str,
+        typer.Option(
+            "--key", metavar="NAME", help="Tells several comments on one pull request apart."
+        ),
     ] = "default",
     commit: Annotated[
         str | None,
@@ -45,7 +48,7 @@ def comment(
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
 ) -> None:
-    """Post a comparison on a pull request, or update the comment that is there.
+    """Post a comparison on a pull request, or update what is there.
 
     The token comes from $GITHUB_TOKEN, $GH_TOKEN or gh; $GITHUB_API_URL names a GitHub Enterprise
     server. Thresholds are told in the comment; it is posted before they end the command with 3.

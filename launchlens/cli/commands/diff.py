@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from launchlens.cli import options
-from launchlens.cli.output import end_if_broken, show
+from launchlens.cli.output import choose_format, end_if_broken, show
 from launchlens.workflow.load import Choices
 
 
@@ -16,9 +16,9 @@ def diff(
         str, typer.Argument(metavar="BASELINE", help="A trace, or RUN:VARIANT of a stored run.")
     ],
     candidates: Annotated[
-        list[str], typer.Argument(metavar="CANDIDATE...", help="What to compare with it.")
+        list[str], typer.Argument(metavar="CANDIDATE", help="What to compare with it.")
     ],
-    report_format: Annotated[str, options.format_option("comparison")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("comparison")] = None,
     output: options.OutputOption = None,
     phase: options.PhaseOption = options.PhaseChoice.all,
     step: options.StepOption = None,
@@ -29,7 +29,7 @@ def diff(
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
 ) -> None:
-    """Compare a baseline with candidates: launches, GPU idle, times, kernels, with verdicts."""
+    """Compare traces: launches, GPU idle, times, kernels, verdicts."""
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
     from launchlens.render import draws
     from launchlens.report.comparison import comparison_document
@@ -37,11 +37,12 @@ def diff(
     from launchlens.workflow.sides import load_sides
     from launchlens.workflow.timelines import timelines_of_sides
 
+    chosen = choose_format("comparison", report_format, output)
     conditions = [parse_condition(text) for text in fail_on or ()]
     choices = Choices(phase.value, step, skip, whole, nsys)
     blockers = ask_for_blockers(conditions)
     sides = load_sides([baseline, *candidates], choices, runs, blockers=blockers)
     comparison = compare_sides(sides, blockers=blockers)
-    timelines = timelines_of_sides(comparison, sides) if draws(report_format) else ()
-    show(comparison_document(comparison, timelines), report_format, output, verbose=verbose)
+    timelines = timelines_of_sides(comparison, sides) if draws(chosen) else ()
+    show(comparison_document(comparison, timelines), chosen, output, verbose=verbose)
     end_if_broken(check_comparison(conditions, comparison))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from launchlens.cli import options
-from launchlens.cli.output import show, terminal_width, wants_color, write
+from launchlens.cli.output import TERMINAL, choose_format, show, terminal_width, wants_color, write
 from launchlens.errors import EXIT_CANNOT_ANSWER
 
 if TYPE_CHECKING:
@@ -24,9 +24,10 @@ def doctor(
     timeout: options.TimeoutOption = 120.0,
     nsys: options.NsysOption = None,
     runs: options.RunsOption = None,
-    report_format: Annotated[str, options.format_option("doctor")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("doctor")] = None,
+    output: options.OutputOption = None,
 ) -> None:
-    """Check that this machine can profile: GPU, nsys, torch, disk, a trial recording.
+    """Check that this machine can profile: GPU, nsys, torch, a trial.
 
     Each line says what was found, and what to do about it. Ends with 1 if anything fails.
     """
@@ -36,7 +37,8 @@ def doctor(
     from launchlens.store import runs_root
     from launchlens.trace import read_trace
 
-    live = report_format == options.TERMINAL
+    chosen = choose_format("doctor", report_format, output)
+    live = chosen == TERMINAL and output is None
     checks = check_environment(
         read_trace if trial else None,
         nsys=nsys,
@@ -48,7 +50,7 @@ def doctor(
     if live:
         write(f"\n{readiness(checks)}\n", None)
     else:
-        show(doctor_document(DoctorReport(ready=ready, checks=tuple(checks))), report_format, None)
+        show(doctor_document(DoctorReport(ready=ready, checks=tuple(checks))), chosen, output)
     if not ready:
         raise typer.Exit(EXIT_CANNOT_ANSWER)
 

@@ -11,7 +11,7 @@ import typer
 from launchlens.cli import options
 from launchlens.cli.output import save
 from launchlens.errors import TraceError, UsageError
-from launchlens.streams import say
+from launchlens.streams import note
 from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ def export(
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
 ) -> None:
-    """Write a step for ui.perfetto.dev, or figures for data frames and benchmark histories."""
+    """Write steps for ui.perfetto.dev, or figures for other tools.
+
+    Those are data frames (Parquet) and histories of github-action-benchmark.
+    """
     from launchlens.workflow.sides import load_sides
 
     if not (perfetto or parquet or github_benchmark):
@@ -135,6 +138,6 @@ def _perfetto(side: LoadedSide, number: int | None) -> str:
 
     timeline, step, several = timeline_of_step(side, number)
     if several:
-        say(f"step {number} ran on several devices: {step.device} is exported")
-    say(f"step {step.index} ({step.phase}): {plain(step.range)}")
+        note(f"step {number} ran on several devices: {step.device} is exported")
+    note(f"step {step.index} ({step.phase}): {plain(step.range)}")
     return render_perfetto(timeline)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from launchlens.cli import options
-from launchlens.cli.output import check_output, end_if_broken, own_command, show
+from launchlens.cli.complete import complete_variant
+from launchlens.cli.output import choose_format, end_if_broken, own_command, show
 from launchlens.errors import UsageError
 from launchlens.harness.variants import default_names, list_variants
 
@@ -23,6 +24,8 @@ def profile(
         list[str] | None,
         typer.Option(
             "--variant",
+            metavar="NAME",
+            autocompletion=complete_variant,
             help=f"{', '.join(f'{v.name} ({v.summary})' for v in list_variants())}, or "
             "module:function. May be given several times; the first is the baseline. Default: "
             f"{' and '.join(default_names(gpu=True))}, on a CPU "
@@ -34,49 +37,69 @@ def profile(
     layers: options.LayersOption = None,
     isl: options.IslOption = 25,
     osl: Annotated[
-        int | None, typer.Option("--osl", min=2, help="Output tokens: adds decode steps.")
+        int | None,
+        typer.Option("--osl", metavar="N", min=2, help="Output tokens: adds decode steps."),
     ] = None,
     concurrency: Annotated[
         str | None,
-        typer.Option("--concurrency", help="Requests batched together, as 1,4; needs --osl."),
+        typer.Option(
+            "--concurrency", metavar="N,N", help="Requests batched together, as 1,4; needs --osl."
+        ),
     ] = None,
     batch: options.BatchOption = 1,
     dtype: options.DtypeOption = options.Dtype.bfloat16,
     equivalence: Annotated[
         list[options.Dtype] | None,
-        typer.Option("--equivalence", help="Further dtypes in which outputs are compared."),
+        typer.Option(
+            "--equivalence", metavar="DTYPE", help="Further dtypes in which outputs are compared."
+        ),
     ] = None,
     steps: Annotated[
-        int, typer.Option("--steps", help="Untraced steps to time (at least 20).")
+        int, typer.Option("--steps", metavar="N", help="Untraced steps to time (at least 20).")
     ] = 20,
     rounds: options.RoundsOption = 1,
-    trace_steps: Annotated[int, typer.Option("--trace-steps", help="Steps in each trace.")] = 8,
-    warmup: Annotated[int, typer.Option("--warmup", min=0, help="Steps before measuring.")] = 5,
+    trace_steps: Annotated[
+        int, typer.Option("--trace-steps", metavar="N", help="Steps in each trace.")
+    ] = 8,
+    warmup: Annotated[
+        int, typer.Option("--warmup", metavar="N", min=0, help="Steps before measuring.")
+    ] = 5,
     modules: Annotated[
         bool, typer.Option("--modules", help="A range around each module's forward.")
     ] = False,
     patch: options.PatchOption = None,
     graph_trace: Annotated[
         options.GraphTrace,
-        typer.Option("--graph-trace", help="How captured variants are traced."),
+        typer.Option(
+            "--graph-trace",
+            metavar="HOW",
+            help="How captured variants are traced: node, graph or both.",
+        ),
     ] = options.GraphTrace.both,
     nsys_arg: Annotated[
-        list[str] | None, typer.Option("--nsys-arg", help="Passed on to nsys profile.")
+        list[str] | None,
+        typer.Option(
+            "--nsys-arg",
+            metavar="ARG",
+            help="Passed on to nsys profile. May be given several times.",
+        ),
     ] = None,
     stacks: Annotated[
         bool, typer.Option("--stacks", help="Record call stacks of synchronizing calls.")
     ] = False,
     device: options.DeviceOption = options.DeviceChoice.auto,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of weights and inputs.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seed of weights and inputs.")
+    ] = 0,
     timeout: options.TimeoutOption = 900.0,
     nsys: options.NsysOption = None,
     runs: options.RunsOption = None,
-    report_format: Annotated[str, options.format_option("comparison")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("comparison")] = None,
     output: options.OutputOption = None,
     verbose: options.VerboseOption = False,
     fail_on: options.FailOnOption = None,
 ) -> None:
-    """Run a model's steps under nsys once for each variant, and compare them."""
+    """Run a model under nsys, eager and captured, and compare them."""
     from launchlens.limits import (
         ask_for_blockers,
         check_comparison,
@@ -92,7 +115,7 @@ def profile(
 
     conditions = [parse_condition(text) for text in fail_on or ()]
     requests = parse_concurrency(concurrency, osl)
-    check_output(output)
+    chosen = choose_format("comparison", report_format, output)
     spec = HarnessSpec(
         model=model,
         result_path="unset",
@@ -127,8 +150,8 @@ def profile(
         require_values(conditions)
 
     def tell(comparison: Comparison, sides: Sequence[LoadedSide]) -> None:
-        timelines = timelines_of_sides(comparison, sides) if draws(report_format) else ()
-        show(comparison_document(comparison, timelines), report_format, output, verbose=verbose)
+        timelines = timelines_of_sides(comparison, sides) if draws(chosen) else ()
+        show(comparison_document(comparison, timelines), chosen, output, verbose=verbose)
 
     comparison = run_profile(plan, nsys, runs, tell, blockers=ask_for_blockers(conditions))
     end_if_broken(check_comparison(conditions, comparison))

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from launchlens.cli import options
-from launchlens.cli.output import show, write
+from launchlens.cli.complete import complete_metric, complete_model, complete_run, complete_variant
+from launchlens.cli.output import choose_format, show, write
 from launchlens.errors import UsageError
 
 app = typer.Typer(
@@ -22,35 +23,49 @@ app = typer.Typer(
 @app.command("list")
 def list_all(
     runs: options.RunsOption = None,
-    report_format: Annotated[str, options.format_option("runs")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("runs")] = None,
+    output: options.OutputOption = None,
 ) -> None:
     """List all runs, the newest first."""
     from launchlens.report.runs import runs_document
     from launchlens.store import list_runs, runs_root
 
+    chosen = choose_format("runs", report_format, output)
     root = runs_root(runs)
-    show(runs_document(list_runs(root), str(root)), report_format, None)
+    show(runs_document(list_runs(root), str(root)), chosen, output)
 
 
 @app.command("show")
 def show_one(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run's name, its beginning or end, or latest.")
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="A run's name, its beginning or end, or latest.",
+            autocompletion=complete_run,
+        ),
     ],
     runs: options.RunsOption = None,
-    report_format: Annotated[str, options.format_option("run")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("run")] = None,
+    output: options.OutputOption = None,
 ) -> None:
-    """Show a run: how it was made, its variants and their figures, traces, exact commands."""
+    """Show a run: how it was made, its variants, figures and traces."""
     from launchlens.report.runs import run_document
     from launchlens.store import resolve_run, runs_root
 
-    show(run_document(resolve_run(runs_root(runs), run)), report_format, None)
+    chosen = choose_format("run", report_format, output)
+    show(run_document(resolve_run(runs_root(runs), run)), chosen, output)
 
 
 @app.command("rm")
 def remove(
     names: Annotated[
-        list[str], typer.Argument(metavar="RUN", help="Runs by their names or beginnings.")
+        list[str],
+        typer.Argument(
+            metavar="RUN",
+            help="Runs by their names or beginnings.",
+            autocompletion=complete_run,
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     runs: options.RunsOption = None,
@@ -74,16 +89,35 @@ def trend(
     metric: Annotated[
         str,
         typer.Argument(
-            metavar="METRIC", help="A figure, such as untraced_ns, launches, idle, ttft_ns."
+            metavar="METRIC",
+            help="A figure, such as untraced_ns, launches, idle, ttft_ns.",
+            autocompletion=complete_metric,
         ),
     ],
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
-    variant: Annotated[str | None, typer.Option("--variant", help="Only this variant.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help="Only this model.",
+            autocompletion=complete_model,
+        ),
+    ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(
+            "--variant",
+            metavar="NAME",
+            help="Only this variant.",
+            autocompletion=complete_variant,
+        ),
+    ] = None,
     phase: options.PhaseOption = options.PhaseChoice.all,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the newest N runs.")
     ] = None,
-    report_format: Annotated[str, options.format_option("trend")] = options.TERMINAL,
+    report_format: Annotated[str | None, options.format_option("trend")] = None,
     output: options.OutputOption = None,
     runs: options.RunsOption = None,
 ) -> None:
@@ -92,6 +126,7 @@ def trend(
     from launchlens.store import runs_root
     from launchlens.store import trend as read_trend
 
+    chosen = choose_format("trend", report_format, output)
     series = read_trend(
         runs_root(runs),
         metric,
@@ -101,4 +136,4 @@ def trend(
     )
     if limit is not None:
         series = tuple(replace(one, points=one.points[-limit:]) for one in series)
-    show(trend_document(series), report_format, output)
+    show(trend_document(series), chosen, output)

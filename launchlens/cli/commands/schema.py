@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from launchlens import serialize
-from launchlens.cli.options import OutputOption
+from launchlens.cli.complete import complete_kind
 from launchlens.cli.output import write
 
 
 def schema(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help=f"{', '.join(serialize.KINDS)}.")
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help=f"{', '.join(serialize.KINDS)}.",
+            autocompletion=complete_kind,
+        ),
     ] = "analysis",
-    output: OutputOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the schema to this file."),
+    ] = None,
 ) -> None:
-    """Print the JSON Schema of what a command prints with --format json."""
+    """Print the JSON Schema of what --format json prints."""
     write(json.dumps(serialize.schema(kind), indent=1) + "\n", output)

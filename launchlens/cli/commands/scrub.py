@@ -10,7 +10,7 @@ import typer
 
 from launchlens.cli.options import StepOption
 from launchlens.errors import LaunchlensError, UsageError, reason_of
-from launchlens.streams import say
+from launchlens.streams import note
 from launchlens.workflow.sharing import StepNumbers
 
 
@@ -23,8 +23,12 @@ def _step_numbers(text: str) -> StepNumbers:
 
 
 def scrub(
-    trace: Annotated[Path, typer.Argument(help="An nsys SQLite export (plain, .gz, .xz, .zst).")],
-    out: Annotated[Path, typer.Argument(help="The copy to write; a name in .xz compresses it.")],
+    trace: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="An nsys SQLite export (plain, .gz, .xz, .zst).")
+    ],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The copy to write; a name in .xz compresses it.")
+    ],
     steps: Annotated[
         StepNumbers | None,
         typer.Option(
@@ -37,9 +41,10 @@ def scrub(
     step: StepOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:
-    """Write a copy without environment, command lines, paths, secrets, host, user and output.
+    """Write a copy of a trace without secrets, fit to be shared.
 
-    Exports hold all of these, the environment three times over. Every figure stays the same.
+    Exports hold environment (three times over), command lines, paths, host, user and output: all
+    of these go, and every figure stays the same.
     """
     if out.exists() and (not force or out.samefile(trace)):
         raise UsageError(f"{out} exists already.", hint="Choose another name, or give --force.")
@@ -56,7 +61,7 @@ def scrub(
         raise LaunchlensError(f"{out} cannot be written: {reason_of(error)}.") from error
     finally:
         plain.unlink(missing_ok=True)
-    say(f"wrote {out} ({out.stat().st_size:,} bytes)")
+    note(f"wrote {out} ({out.stat().st_size:,} bytes)")
 
 
 def _finish(plain: Path, out: Path) -> None:

@@ -16,4 +16,12 @@ def _write(document: Document, _manner: Manner) -> str:
     return write_page(document)
 
 
-FORMAT = Format("html", "a page that opens offline", (".html",), _write, draws=True, rank=2)
+FORMAT = Format(
+    "html",
+    "a page that opens offline",
+    (".html", ".htm"),
+    _write,
+    draws=True,
+    for_eyes=False,
+    rank=2,
+)

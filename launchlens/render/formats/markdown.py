@@ -16,4 +16,4 @@ def _write(document: Document, _manner: Manner) -> str:
     return render(document)
 
 
-FORMAT = Format("markdown", "Markdown for GitHub", (".md",), _write, rank=1)
+FORMAT = Format("markdown", "Markdown for GitHub", (".md", ".markdown"), _write, rank=1)

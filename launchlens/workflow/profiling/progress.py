@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from rich.console import Console
 
 from launchlens.report.words import clean
-from launchlens.streams import say
+from launchlens.streams import is_quiet, note
 
 
 class Progress:
@@ -27,7 +27,7 @@ class Progress:
         self._done += 1
         begun = time.monotonic()
         label = f"[{self._done}/{self._total}] {title}"
-        live = self._console.status(label) if self._console.is_terminal else nullcontext()
+        live = self._console.status(label) if self._shows_live else nullcontext()
         ended = "stopped after "
         try:
             with live:
@@ -45,11 +45,15 @@ class Progress:
         self._total += stages
 
     def say(self, line: str) -> None:
-        """A line on standard error."""
-        if self._console.is_terminal:
+        """A line on standard error, unless it is to be quiet."""
+        if self._shows_live:
             self._console.print(clean(line))
         else:
-            say(line)
+            note(line)
+
+    @property
+    def _shows_live(self) -> bool:
+        return self._console.is_terminal and not is_quiet()
 
     @property
     def seconds(self) -> float:

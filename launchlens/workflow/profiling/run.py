@@ -16,7 +16,7 @@ from launchlens.records.comparison import Comparison
 from launchlens.render import write
 from launchlens.report.comparison import comparison_document
 from launchlens.store import RunFolder, create_run, runs_root
-from launchlens.streams import say
+from launchlens.streams import note, say
 from launchlens.workflow.comparisons import compare_sides
 from launchlens.workflow.profiling.execute import Execution
 from launchlens.workflow.profiling.outcome import Outcome
@@ -83,7 +83,7 @@ def new_run(
         except KeyboardInterrupt:
             say(f"interrupted: run {run.id} in {run.folder} is incomplete")
             raise
-    say(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)")
+    note(f"run {run.id} in {run.folder} ({progress.seconds:.0f} s)")
 
 
 def describe_environment(nsys: Nsys) -> dict[str, Any]:
