@@ -13,7 +13,8 @@ from launchlens.blockers.grouping import make_findings
 from launchlens.blockers.hits import Hits
 from launchlens.blockers.rules import frozen_launch
 from launchlens.blockers.view import View, kernel_names, make_view, see_calls
-from launchlens.blockers.words import only_at_first, short_kernel
+from launchlens.blockers.words import only_at_first
+from launchlens.kernel_names import short_kernel
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Finding, Step
 from launchlens.records.launch_sizes import Dim, LaunchSize, LaunchSizes

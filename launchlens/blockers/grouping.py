@@ -11,7 +11,7 @@ import numpy as np
 
 from launchlens.blockers.hits import Hits, Origin, Rule, source_text
 from launchlens.blockers.view import Rows, View, kernel_names
-from launchlens.blockers.words import short_kernel
+from launchlens.kernel_names import short_kernel
 from launchlens.records.figures import Finding
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -10,10 +9,6 @@ import numpy as np
 from launchlens.blockers.hits import DIRECTIONS, Hits, call_hits
 from launchlens.blockers.view import Rows, View
 from launchlens.calls import CallKind
-
-_PARAMETERS = re.compile(r"\((?!anonymous)[^()]*\)\s*(const)?$")
-_TELLING = re.compile(r"(\w*Functor\w*|\w+_kernel_(?:cuda|impl)\b|\w+Ops\b)")
-_MAX_NAME = 60
 
 
 def copy_title(hits: Hits, size: int | None) -> str:
@@ -60,18 +55,3 @@ def first_use_or_always(view: View, rows: Rows, step: Rows, kinds: str, first_no
 def only_at_first(view: View, step: Rows) -> bool:
     """Whether something happens in the first third of several steps and never again."""
     return view.size >= 3 and int(step.max()) < max(view.size // 3, 1)
-
-
-def short_kernel(name: str) -> str:
-    """A kernel's name for people: no template arguments, with what tells copies of it apart.
-
-    ``void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>``
-    becomes ``vectorized_elementwise_kernel (CUDAFunctor_add)``.
-    """
-    text = " ".join(name.split()).removeprefix("void ")
-    head = re.split(r"[<(](?!unnamed|anonymous)", text, maxsplit=1)[0]
-    short = head.split("::")[-1] or head
-    inside = _TELLING.search(text[len(head) :])
-    if inside and inside[1] != short:
-        short = f"{short} ({inside[1]})"
-    return short if len(short) <= _MAX_NAME else short[: _MAX_NAME - 1] + "…"

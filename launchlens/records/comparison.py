@@ -122,7 +122,12 @@ class KernelChanges:
     removed: tuple[KernelDiff, ...] = ()
     """Kernels only the baseline runs."""
     changed: tuple[KernelDiff, ...] = ()
-    """Kernels that run another number of times."""
+    """Kernels that both run, and not equally often."""
+
+    @property
+    def all_diffs(self) -> tuple[KernelDiff, ...]:
+        """Added, removed and changed ones."""
+        return (*self.added, *self.removed, *self.changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class Metric:
         shown: "headline" in every report, "usual" in the report of one trace too, "detail" only
             where all metrics are asked for.
         always: shown even when it is 0 or unknown.
+        speed: a time from the start to the end of a step or request: less of it is faster.
         timed: a time that whole-graph tracing gives with less inflation.
         under_spans: what whole-graph tracing makes of it, as a span counts as busy throughout.
         of_window: a part of the step's window, which spans make busy throughout.
@@ -70,6 +71,7 @@ class Metric:
     better: Literal["less", "more"] | None = None
     shown: Literal["headline", "usual", "detail"] = "usual"
     always: bool = False
+    speed: bool = False
     timed: bool = False
     under_spans: Bound | None = None
     of_window: bool = False

@@ -35,11 +35,15 @@ class RequestFigures:
     """Output tokens."""
     concurrency: int
     """Requests batched together."""
-    ttft_ns: Annotated[int, Metric("TTFT", "ns", "less", "headline", adds_up=False)]
+    ttft_ns: Annotated[int, Metric("TTFT", "ns", "less", "headline", speed=True, adds_up=False)]
     """Time to first token."""
-    itl_ns: Annotated[int | None, Metric("ITL", "ns", "less", "headline", adds_up=False)]
+    itl_ns: Annotated[
+        int | None, Metric("ITL", "ns", "less", "headline", speed=True, adds_up=False)
+    ]
     """Inter-token latency, mean over a request's decode steps."""
-    latency_ns: Annotated[int, Metric("request latency", "ns", "less", "headline", adds_up=False)]
+    latency_ns: Annotated[
+        int, Metric("request latency", "ns", "less", "headline", speed=True, adds_up=False)
+    ]
     """Time of a whole request."""
     requests_per_s: Annotated[float, Metric("requests", "per_s", "more", "headline", adds_up=False)]
     """Requests each second."""
@@ -115,6 +119,7 @@ class SideFigures:
             "less",
             "headline",
             of_phase="untraced",
+            speed=True,
             after="graph_spans",
             untraced=True,
             tile=2,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from launchlens.catalogue import by_name, step_metrics, tiles
+from launchlens.kernel_names import short_names
 from launchlens.records.figures import Analysis, Group, Stat, Step
 from launchlens.records.metric import Metric
 from launchlens.records.timeline import Timeline
@@ -26,7 +27,7 @@ from launchlens.report.group_charts import group_gaps, kernel_times, modules, st
 from launchlens.report.provenance import analysis_provenance
 from launchlens.report.sentences import analysis_sentence, group_words
 from launchlens.report.serving import replay_sentence, serving_sections
-from launchlens.report.tables import call_table, follower_table, gap_table, kernel_table
+from launchlens.report.tables import call_table, follower_table, gap_table, kernel_table, name_facts
 from launchlens.report.timelines import timeline_section
 from launchlens.report.words import IDLE_BASIS, LONG, plain
 
@@ -68,11 +69,14 @@ def _answers(analysis: Analysis) -> Iterator[str]:
 
 def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Section]:
     names = _names(analysis.summary)
+    shown = {k.name for g in analysis.summary for k in g.kernels}
+    shown |= {f.name for g in analysis.summary for f in g.gap_followers}
+    short = short_names(shown)
     for i, (group, name) in enumerate(zip(analysis.summary[:_MOST_GROUPS], names, strict=False)):
         yield _figures(group, name.capitalize(), i)
         if timelines and i == 0:
             yield timeline_section(timelines)
-        if work := tuple(_work(group, i)):
+        if work := tuple(_work(group, i, short)):
             yield Section(f"work-{i}", f"Kernels and gaps of {name}", work, folds=True)
     if (more := len(analysis.summary) - _MOST_GROUPS) > 0:
         said = f"{more} more groups of steps are left out here; --format json has all of them."
@@ -82,6 +86,8 @@ def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Sec
     if analysis.findings:
         yield trace_findings(analysis.findings)
     yield from serving_sections(analysis)
+    if full := name_facts(shown, short):
+        yield Section("kernel-names", "Kernel names in full", (full,), folds=True)
     if analysis.steps:
         yield Section("steps", "Steps", (_step_table(analysis.steps),))
 
@@ -143,17 +149,17 @@ def _tiles(group: Group) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...
     )
 
 
-def _work(group: Group, index: int) -> Iterator[Block]:
+def _work(group: Group, index: int, short: Mapping[str, str]) -> Iterator[Block]:
     """What the steps ran, and how long the GPU stood idle in between."""
     yield from group_gaps(group, index)
     if any(gap.count for gap in group.gap_histogram):
         yield gap_table([("", group.gap_histogram)])
     if group.gap_followers:
-        yield follower_table(group.gap_followers)
-    if chart := kernel_times(group, index):
+        yield follower_table(group.gap_followers, short)
+    if chart := kernel_times(group, index, short):
         yield chart
     if group.kernels:
-        yield kernel_table(group.kernels)
+        yield kernel_table(group.kernels, short)
     if group.api_calls:
         yield call_table(group.api_calls)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect
 from launchlens.records.figures import Finding
+from launchlens.report.changes import faster
 from launchlens.report.document import Block, Document, Findings, Section, Text
 from launchlens.report.findings import TITLE, describe_equivalence, finding_item
 from launchlens.report.words import LONG, format_ns, format_value, plain, step_words, verdict
@@ -151,7 +152,7 @@ def _untraced_lines(effect: PatchEffect) -> Iterator[str]:
         said = []
         if base and name in judged:
             told = "" if judged[name] in ("better", "worse") else f", {verdict(judged[name])}"
-            said.append(f"{base / ns:.2f}×{told}")
+            said.append(f"{faster(base, ns)}{told}")
         if processes := effect.untraced_processes_ns.get(name):
             span = f"{format_ns(min(processes))} to {format_ns(max(processes))}"
             said.append(f"{len(processes)} processes, {span}")

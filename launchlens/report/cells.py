@@ -27,7 +27,8 @@ class Judged:
     """One side's figure in a comparison, with its change against the baseline.
 
     ``change`` in the value's unit, ``relative`` as a ratio less one; None for the baseline and
-    where either side is unknown. ``source``: "trace", "graph trace" or "untraced".
+    where either side is unknown. ``source``: "trace", "graph trace" or "untraced". ``speed``: less
+    of it is faster (`Metric.speed`).
     """
 
     value: Value
@@ -37,17 +38,20 @@ class Judged:
     source: str = "trace"
     note: str | None = None
     change_bound: Bound | None = None
+    speed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name from the traced program (kernel, range, function): shown as code, may be folded.
 
-    ``mark`` stands before it: "+" added, "-" removed, "~" changed.
+    ``mark`` stands before it: "+" added, "-" removed, "~" changed. ``full``: the whole name, where
+    ``text`` is a short one (`launchlens.kernel_names`).
     """
 
     text: str
     mark: str = ""
+    full: str = ""
 
 
 @dataclass(frozen=True, slots=True)

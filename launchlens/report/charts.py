@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
@@ -100,14 +100,15 @@ def api_calls(comparison: Comparison) -> Chart | None:
     )
 
 
-def kernels(comparison: Comparison) -> Chart | None:
-    """Kernels of each side by name, per step."""
+def kernels(comparison: Comparison, short: Mapping[str, str]) -> Chart | None:
+    """Kernels of each side by their short names, per step."""
     return _by_name(
         comparison,
         [side.kernels for side in comparison.sides],
         "kernels",
         "Kernels run, by name",
         "Kernels on the GPU per step (mean).",
+        short=short,
     )
 
 
@@ -165,6 +166,7 @@ def _by_name(
     caption: str,
     *,
     first: str = "",
+    short: Mapping[str, str] | None = None,
 ) -> Chart | None:
     """The names with the largest counts; a side without any list is unknown, not zero.
 
@@ -186,7 +188,8 @@ def _by_name(
         caption += f" {left_out} rarer {'name is' if left_out == 1 else 'names are'} left out."
     numbers = [[side.get(name, 0) if side else None for name in shown] for side in counts]
     series, unknown = side_series(_names(comparison), numbers, "count")
-    return Chart(anchor, title, tuple(shown), series, "count", caption=caption + unknown)
+    titles = tuple((short or {}).get(name, name) for name in shown)
+    return Chart(anchor, title, titles, series, "count", caption=caption + unknown)
 
 
 def _steps(comparison: Comparison) -> list[int]:

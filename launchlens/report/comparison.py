@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from launchlens.catalogue import by_name
+from launchlens.kernel_names import short_names
 from launchlens.records.comparison import Comparison, PhaseComparison
 from launchlens.records.timeline import Timeline
 from launchlens.report import charts
@@ -17,7 +18,7 @@ from launchlens.report.group_charts import modules
 from launchlens.report.provenance import comparison_provenance, machine_words
 from launchlens.report.sentences import comparison_sentences
 from launchlens.report.sides import figures_section, key_figures, phase_words
-from launchlens.report.tables import follower_table, gap_table
+from launchlens.report.tables import follower_table, gap_table, name_facts
 from launchlens.report.timelines import timeline_section
 from launchlens.report.words import IDLE_BASIS, joined, plain
 
@@ -47,8 +48,9 @@ def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = 
 
 
 def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator[Section]:
+    short = short_names(_kernel_names(comparison))
     for i, phase in enumerate(comparison.phases):
-        yield figures_section(comparison, phase, i)
+        yield figures_section(comparison, phase, i, short)
     if requests := _requests(comparison):
         yield requests
     if outputs := _outputs(comparison):
@@ -60,12 +62,27 @@ def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator
         yield timeline_section(timelines, comparison.sides)
     for i, phase in enumerate(comparison.phases):
         yield from _times(comparison, phase, i)
-    gaps: list[Block] = [*charts.gap_lengths(comparison), *_gap_tables(comparison)]
+    gaps: list[Block] = [*charts.gap_lengths(comparison), *_gap_tables(comparison, short)]
     if gaps:
         yield Section("gaps", "How long the gaps are", tuple(gaps))
-    counts = _present(charts.api_calls(comparison), charts.kernels(comparison), modules(timelines))
+    counts = _present(
+        charts.api_calls(comparison), charts.kernels(comparison, short), modules(timelines)
+    )
     if counts:
         yield Section("launches", "Launches and kernels", counts)
+    changed = {d.name for phase in comparison.phases for k in phase.kernels for d in k.all_diffs}
+    followed = {f.name for side in comparison.sides for f in side.gap_followers}
+    if names := name_facts(changed | followed, short):
+        yield Section("kernel-names", "Kernel names in full", (names,), folds=True)
+
+
+def _kernel_names(comparison: Comparison) -> Iterator[str]:
+    """Every kernel that the report may name."""
+    for side in comparison.sides:
+        yield from (kernel.name for kernel in side.kernels)
+        yield from (follower.name for follower in side.gap_followers)
+    for phase in comparison.phases:
+        yield from (diff.name for changes in phase.kernels for diff in changes.all_diffs)
 
 
 def _requests(comparison: Comparison) -> Section | None:
@@ -111,14 +128,14 @@ def _times(comparison: Comparison, phase: PhaseComparison, index: int) -> Iterat
         yield Section(f"untraced-{index}", f"With and without the profiler, {words}", pair)
 
 
-def _gap_tables(comparison: Comparison) -> Iterator[Table]:
+def _gap_tables(comparison: Comparison, short: Mapping[str, str]) -> Iterator[Table]:
     sides = [side for side in comparison.sides if side.gap_histogram]
     if sides:
         yield gap_table([(f"{s.short}: ", s.gap_histogram) for s in sides], "more")
     for side in comparison.sides:
         if side.gap_followers:
             title = f"Idle after, {side.short}"
-            yield replace(follower_table(side.gap_followers, title), prominence="more")
+            yield replace(follower_table(side.gap_followers, short, title), prominence="more")
 
 
 def _present(*found: Chart | None) -> tuple[Chart, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from launchlens.records.figures import Group
 from launchlens.records.timeline import Timeline
@@ -40,15 +40,15 @@ def step_time(group: Group, index: int) -> Chart | None:
     )
 
 
-def kernel_times(group: Group, index: int) -> Chart | None:
-    """The kernels of a group that take longest."""
+def kernel_times(group: Group, index: int, short: Mapping[str, str]) -> Chart | None:
+    """The kernels of a group that take longest, under their short names."""
     rows = group.kernels[:MOST_NAMES]
     if not rows:
         return None
     return Chart(
         f"kernels-{index}",
         "Kernels by total time",
-        tuple(row.name for row in rows),
+        tuple(short.get(row.name, row.name) for row in rows),
         (
             Series(
                 "total time",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
+from launchlens.report.changes import percent
 from launchlens.report.document import Document, Section, Text
-from launchlens.report.words import difference, format_value, plain, plus
+from launchlens.report.words import difference, format_value, plain
 
 _STATUS = {"held": "held", "failed": "FAILED", "unknown": "FAILED (unknown)"}
 
@@ -44,7 +45,7 @@ def describe_limit(result: LimitResult) -> str:
 def _measured(result: LimitResult) -> str:
     assert result.measured is not None
     if result.measure == "relative":
-        return f"{plus(100 * result.measured, '.1f')}%"
+        return percent(result.measured)
     if result.measure == "change":
         return difference(result.measured, result.unit)
     return format_value(result.measured, result.unit, result.value_bound)

@@ -6,10 +6,10 @@ from launchlens.catalogue import GAPS, gap_causes
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
 from launchlens.records.figures import Analysis, Group
 from launchlens.report.cells import Value
+from launchlens.report.changes import faster
 from launchlens.report.words import (
     BOUND_SIGNS,
     LONG,
-    digits,
     format_value,
     joined,
     plain,
@@ -98,8 +98,7 @@ def _speedup(row: Row, index: int) -> str:
     before, after = row.cells[0].value, row.cells[index].value
     if not before or not after or not index:
         return ""
-    factor = before / after
-    said = f"{digits(factor)}× faster" if factor >= 1 else f"{digits(1 / factor)}× slower"
+    said = faster(before, after)
     doubt = ", inconclusive" if row.cells[index].verdict == "inconclusive" else ""
     return f" ({said}{doubt})"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from launchlens.catalogue import tiles
+from launchlens.catalogue import by_name, tiles
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
 from launchlens.records.comparison import Row as MetricRow
 from launchlens.report.cells import Judged, Value
@@ -16,7 +16,9 @@ from launchlens.report.words import IDLE_BASIS, joined, step_words
 _MOST_TILES = 4
 
 
-def figures_section(comparison: Comparison, phase: PhaseComparison, index: int) -> Section:
+def figures_section(
+    comparison: Comparison, phase: PhaseComparison, index: int, short: Mapping[str, str]
+) -> Section:
     """A phase's metrics with their changes and verdicts, and the kernels that differ."""
     names = [side.short for side in comparison.sides]
     used = ", ".join(f"{n} of {name}" for n, name in zip(phase.steps, names, strict=True))
@@ -37,7 +39,10 @@ def figures_section(comparison: Comparison, phase: PhaseComparison, index: int) 
         f"{joined([str(n) for n in phase.steps])} steps:",
     )
     bound = [f"{name} is {b}" for name, b in zip(names, phase.bound, strict=True) if b]
-    blocks: tuple[Block, ...] = (table, *(kernel_changes(changes) for changes in phase.kernels))
+    blocks: tuple[Block, ...] = (
+        table,
+        *(kernel_changes(changes, short) for changes in phase.kernels),
+    )
     if bound:
         said = "By the causes of their gaps: " + ", ".join(bound) + "."
         blocks = (Text((said,), prominence="page"), *blocks)
@@ -62,7 +67,8 @@ def _metric_rows(phase: PhaseComparison) -> Iterator[Row]:
 def judged(row: MetricRow, cell: Cell) -> Judged:
     """A side's figure with its change, as a cell of a document."""
     said = (cell.change, cell.relative, cell.verdict, cell.source, cell.note, cell.change_bound)
-    return Judged(value_of(row, cell), *said)
+    metric = by_name().get(row.metric)
+    return Judged(value_of(row, cell), *said, speed=metric is not None and metric.speed)
 
 
 def key_figures(comparison: Comparison) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]:

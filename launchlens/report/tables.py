@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from launchlens.records.comparison import KernelChanges
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
 from launchlens.report.cells import Name, Value
-from launchlens.report.document import Block, Column, Prominence, Row, Table, Text
+from launchlens.report.document import Block, Column, Facts, Prominence, Row, Table, Text
 from launchlens.report.words import gap_bin_label, plain
 
 _MOST = 5
@@ -28,17 +28,21 @@ def gap_table(
     return Table(title, (first, *columns), tuple(rows), prominence=prominence, whole=len(sides) > 1)
 
 
-def follower_table(followers: Sequence[FollowerRow], title: str = "") -> Table:
-    """Operations after which the GPU stood idle."""
-    rows = [(f.name, _count(f.gaps), _count(f.count), _ns(f.idle_ns)) for f in followers]
+def follower_table(
+    followers: Sequence[FollowerRow], short: Mapping[str, str], title: str = ""
+) -> Table:
+    """Operations after which the GPU stood idle; ``short`` names kernels (`short_names`)."""
+    rows = [
+        (_name(f.name, short), _count(f.gaps), _count(f.count), _ns(f.idle_ns)) for f in followers
+    ]
     return _named(title, ("the GPU idles after", "gaps", "of runs", "idle"), rows)
 
 
-def kernel_table(kernels: Sequence[KernelRow]) -> Table:
-    """Kernels by total time."""
+def kernel_table(kernels: Sequence[KernelRow], short: Mapping[str, str]) -> Table:
+    """Kernels by total time, under their short names."""
     rows = [
         (
-            k.name,
+            _name(k.name, short),
             Value(k.count, "count", k.count_bound),
             Value(k.total_ns, "ns", k.total_bound),
             Value(k.share, "fraction"),
@@ -53,7 +57,7 @@ def call_table(calls: Sequence[ApiRow]) -> Table:
     """Host API calls by the time inside them."""
     rows = [
         (
-            a.name,
+            Name(a.name),
             Value(a.count, "count", a.bound),
             Value(a.total_ns, "ns", a.bound),
             _ns(a.median_ns),
@@ -63,8 +67,8 @@ def call_table(calls: Sequence[ApiRow]) -> Table:
     return _named("", ("host API calls, all steps", "count", "total", "median"), rows)
 
 
-def kernel_changes(changes: KernelChanges) -> Block:
-    """Kernels of a candidate whose number differs from the baseline's."""
+def kernel_changes(changes: KernelChanges, short: Mapping[str, str]) -> Block:
+    """Kernels of a candidate whose number differs from the baseline's, under their short names."""
     candidate = plain(changes.candidate)
     if not changes.known:
         said = f"Kernels of {candidate}: unknown ({plain(changes.reason or '', 400)})"
@@ -78,7 +82,8 @@ def kernel_changes(changes: KernelChanges) -> Block:
     for mark, diffs in groups:
         for d in diffs:
             counts = (_count(d.baseline_count), _count(d.candidate_count))
-            rows.append(Row((Name(d.name, mark), *counts, _ns(d.baseline_ns), _ns(d.candidate_ns))))
+            name = _name(d.name, short, mark)
+            rows.append(Row((name, *counts, _ns(d.baseline_ns), _ns(d.candidate_ns))))
     titles = ("before", "after", "time before", "time after")
     return Table(
         f"Kernels of {candidate}: {counted}",
@@ -91,12 +96,24 @@ def kernel_changes(changes: KernelChanges) -> Block:
 
 
 def _named(
-    title: str, headers: tuple[str, ...], rows: Sequence[tuple[str, *tuple[Value, ...]]]
+    title: str, headers: tuple[str, ...], rows: Sequence[tuple[Name, *tuple[Value, ...]]]
 ) -> Table:
     """A table of names and their figures, the largest first."""
     columns = (Column(headers[0], "text"), *(Column(header) for header in headers[1:]))
-    cells = (Row((Name(name), *figures)) for name, *figures in rows)
-    return Table(title, columns, tuple(cells), most=_MOST)
+    return Table(title, columns, tuple(Row(cells) for cells in rows), most=_MOST)
+
+
+def _name(full: str, short: Mapping[str, str], mark: str = "") -> Name:
+    said = short.get(full, full)
+    return Name(said, mark, full if said != full else "")
+
+
+def name_facts(names: Iterable[str], short: Mapping[str, str]) -> Facts | None:
+    """The whole names behind short ones, for reports with all details; None without any."""
+    entries = {short[n]: n for n in names if short.get(n, n) != n}
+    if not entries:
+        return None
+    return Facts("kernel names in full", tuple(sorted(entries.items())), "more")
 
 
 def _count(number: float) -> Value:

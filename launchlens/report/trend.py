@@ -8,8 +8,9 @@ from launchlens.catalogue import bound_under
 from launchlens.records.metric import Bound
 from launchlens.records.trend import Trend, TrendPoint, TrendSeries
 from launchlens.report.cells import Value
+from launchlens.report.changes import percent
 from launchlens.report.document import Chart, Course, Document, Point, Section, Series, Text
-from launchlens.report.words import UNKNOWN, difference, format_value, plain, plus
+from launchlens.report.words import UNKNOWN, difference, format_value, plain
 
 _MOST_SENTENCES = 4
 _HASH = 7
@@ -162,7 +163,7 @@ def _change(series: TrendSeries, value: float | None, before: float | None) -> s
         return ""
     if series.unit == "fraction":
         return difference(value - before, series.unit)
-    return f"{plus(100 * (value / before - 1), '.1f')}%" if before else ""
+    return percent(value / before - 1) if before else ""
 
 
 def _value(series: TrendSeries, point: TrendPoint) -> Value:

@@ -23,7 +23,6 @@ _FRAMES = 6
 _PYTHON = re.compile(r"\.py:\d")
 _FOLDERS = re.compile(r"\S*/(?=[^/\s]+:\d)")
 BOUND_SIGNS: dict[Bound | None, str] = {"lower": "≥ ", "upper": "≤ "}
-_LONGER = {"ns": ("longer", "shorter"), "bytes": ("larger", "smaller")}
 
 
 def format_value(number: Number | None, unit: str, bound: Bound | None = None) -> str:
@@ -103,64 +102,6 @@ def interval(figure: Value | Interval) -> str:
     if figure.bound:
         return format_value(low if figure.bound == "lower" else high, unit, figure.bound)
     return f"{format_value(low, unit)} to {format_value(high, unit)}"
-
-
-def change(judged: Judged) -> str:
-    """A change against the baseline: counts absolute and %, times as ratio and %, idle in pp."""
-    return " ".join(part for part in _change(judged) if part)
-
-
-def brief_change(judged: Judged) -> str:
-    """A change in one term, for narrow cells: times as ratio, counts in %, idle in pp."""
-    first, rest = _change(judged)
-    return rest[1:-1] if judged.value.unit == "count" and rest else first
-
-
-def _change(judged: Judged) -> tuple[str, str]:
-    """A change in two terms, the second in parentheses or empty."""
-    said, rest = _exact_change(judged)
-    if not said or judged.change_bound is None:
-        return said, rest
-    bound = judged.change_bound
-    if (judged.relative or 0) < 0 and "× " in said:  # how much shorter, said as a number above 1
-        bound = "lower" if bound == "upper" else "upper"
-    return f"{BOUND_SIGNS[bound]}{said}", rest
-
-
-def _exact_change(judged: Judged) -> tuple[str, str]:
-    """The same without the sign of a bound."""
-    by, relative, unit = judged.change, judged.relative, judged.value.unit
-    if by is None:
-        return "", ""
-    if unit == "fraction":
-        return difference(by, unit), ""
-    if unit == "count":
-        absolute = plus(by, ".0f" if float(by).is_integer() else ".1f")
-        return absolute, f"({percent(relative)})" if by and relative is not None else ""
-    number = judged.value.number or 0
-    if relative is None or min(number, number - by) < 0:
-        # From nothing, or of a negative time (a tail), there is no ratio.
-        return difference(by, unit), ""
-    ratio = _ratio(unit, relative) if relative > -1 else ""
-    return (ratio, f"({percent(relative)})") if ratio else (percent(relative), "")
-
-
-def _ratio(unit: str, relative: float) -> str:
-    factor = 1 + relative
-    if abs(relative) < 0.005:
-        return ""
-    up, down = _LONGER.get(unit, ("higher", "lower"))
-    return f"{digits(factor)}× {up}" if factor > 1 else f"{digits(1 / factor)}× {down}"
-
-
-def percent(relative: float) -> str:
-    """A relative change in per cent; never −100% for what is left of something."""
-    said = 100 * relative
-    if said == -100:
-        return f"{MINUS}100%"
-    if 99.9 < abs(said) < 100:
-        return f"{plus(said, '.2f')}%"
-    return f"{plus(said, '.1f' if abs(said) < 1000 else '.0f')}%"
 
 
 def verdict(given: Verdict) -> str:

@@ -69,7 +69,7 @@ class TestFailedCandidate:
         lost = Failure("CaptureError", "nsys ended with 1", None, None, during="trace")
         comparison = tabulate([eager, side("cudagraph", wall_ns=13_000_000, failure=lost)])
         (said,) = list(comparison_sentences(comparison))
-        assert said.endswith("step 49.1 → 13.0 ms untraced (3.78× faster)")
+        assert said.endswith("step 49.1 → 13.0 ms untraced (3.8× faster)")
         assert "→ failed" in said
         assert "m-cudagraph could not be traced: nsys ended with 1" in comparison.notes
 

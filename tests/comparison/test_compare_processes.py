@@ -106,7 +106,7 @@ def test_a_small_change_of_a_launch_bound_step_is_not_believed():
         side("a-eager", timed(70_300_000)), side("a-fixed", timed(66_200_000))
     )
     assert cell.verdict == "inconclusive"
-    assert "(1.06× faster, inconclusive)" in comparison_sentences(made)[0]
+    assert "(−5.8%, inconclusive)" in comparison_sentences(made)[0]
     assert any("--rounds 5" in note for note in made.notes)
     corrected = next(r for r in made.phases[0].rows if r.metric == "idle_corrected").cells[1]
     assert corrected.verdict == "inconclusive"
@@ -141,9 +141,10 @@ def test_what_a_patch_brought():
     )
     assert list(effect_lines(effect))[1:] == [
         "  step, untraced, eager: 75.8 ms (3 processes, 72.7 ms to 79.5 ms)",
-        "  step, untraced, eager, patched: 72.4 ms (1.05×, inconclusive; 2 processes, 71.4 ms to "
+        "  step, untraced, eager, patched: 72.4 ms (−4.5%, inconclusive; 2 processes, 71.4 ms to "
         "73.3 ms)",
-        "  step, untraced, cudagraph, patched: 16.3 ms (4.66×; 2 processes, 16.2 ms to 16.3 ms)",
+        "  step, untraced, cudagraph, patched: 16.3 ms (4.7× faster; 2 processes, 16.2 ms to "
+        "16.3 ms)",
     ]
 
 
@@ -153,7 +154,7 @@ def test_what_a_patch_brought_in_one_process_each():
         {"eager, patched": "inconclusive"},
     )  # fmt: skip
     lines = list(effect_lines(effect))
-    assert lines[2] == "  step, untraced, eager, patched: 73.0 ms (0.91×, inconclusive)"
+    assert lines[2] == "  step, untraced, eager, patched: 73.0 ms (+10.1%, inconclusive)"
     assert "--rounds 5" in lines[3]
 
 

@@ -26,6 +26,7 @@ KNOWN = (
     "launchlens.render",
     "launchlens.report.cells",
     "launchlens.report.document",
+    "launchlens.report.changes",
     "launchlens.report.words",
 )
 ALSO = {

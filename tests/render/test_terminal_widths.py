@@ -81,7 +81,7 @@ def test_each_candidate_gets_its_sentence(analyses):
 
 def test_untraced_times_take_the_place_of_traced_ones_and_say_so():
     first = in_terminal(comparison(), width=300).split("\n")[0]
-    assert first.endswith("step 49.1 → 13.0 ms untraced (3.78× faster)")
+    assert first.endswith("step 49.1 → 13.0 ms untraced (3.8× faster)")
 
 
 def test_a_candidate_that_failed_says_where():

@@ -98,14 +98,14 @@ def test_calls_and_kernels_are_per_step_largest_first():
     calls = charts.api_calls(COMPARISON)
     assert calls.categories[:2] == ("cudaLaunchKernel", "cuLaunchKernelEx")
     assert drawn(calls)["eager"] == [3200, 628, 10, 3]
-    kernels = charts.kernels(COMPARISON)
+    kernels = charts.kernels(COMPARISON, {})
     assert by_category(kernels, "cudagraph") == {records.ADD: 850, records.GEMM: 300}
 
 
 def test_a_side_without_figures_is_named_once():
     made = records.comparison(candidates=1)
     silent = replace(made.candidates[0], kernels=(), api_calls=(), gap_histogram=())
-    chart = charts.kernels(replace(made, candidates=(silent,)))
+    chart = charts.kernels(replace(made, candidates=(silent,)), {})
     assert list(drawn(chart)) == ["eager"]
     assert chart.caption.endswith("Shown is eager. Unknown: cudagraph.")
 
@@ -113,7 +113,7 @@ def test_a_side_without_figures_is_named_once():
 def test_sides_keep_their_colours_where_one_is_left_out():
     made = records.comparison()
     silent = replace(made.candidates[0], kernels=())
-    chart = charts.kernels(replace(made, candidates=(silent, made.candidates[1])))
+    chart = charts.kernels(replace(made, candidates=(silent, made.candidates[1])), {})
     assert [one.role for one in chart.series] == [("side", "0"), ("side", "2")]
 
 
@@ -185,5 +185,5 @@ def test_a_point_of_a_trend_keeps_interval_and_bound():
 
 @pytest.mark.parametrize("name", [records.HOSTILE, "", "\ud800"])
 def test_names_stay_as_they_are(name):
-    chart = charts.kernels(records.comparison(name=name))
+    chart = charts.kernels(records.comparison(name=name), {})
     assert name in chart.categories

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from handmade import HOSTILE, analysis, group, row, stat
@@ -14,11 +15,11 @@ from hypothesis import strategies as st
 from launchlens.records.comparison import Cell
 from launchlens.records.figures import GapBin
 from launchlens.render.markdown.markup import code, escaped
-from launchlens.report.cells import Interval, Value
+from launchlens.report.cells import Interval, Judged, Value
+from launchlens.report.changes import brief_change, change, faster
 from launchlens.report.sentences import analysis_sentence, value_of
 from launchlens.report.sides import judged
 from launchlens.report.words import (
-    change,
     format_ns,
     format_value,
     gap_bin_label,
@@ -76,8 +77,12 @@ def test_values_have_their_unit(number, unit, text):
         ("launches", 10, 10, "0"),
         ("launches", 10, 12, "+2 (+20.0%)"),
         ("launches", 0, 4, "+4"),
-        ("window_ns", 72_000_000, 14_300_000, "5.03× shorter (−80.1%)"),
-        ("window_ns", 100, 150, "1.50× longer (+50.0%)"),
+        ("window_ns", 72_000_000, 14_300_000, "5.0× faster (−80.1%)"),
+        ("window_ns", 100, 150, "1.5× slower (+50.0%)"),
+        ("window_ns", 1000, 1117, "+11.7%"),
+        ("untraced_ns", 63_000, 10_000, "6.3× faster (−84.1%)"),
+        ("gaps_ns.device", 100, 1370, "+1270%"),
+        ("launch_cost_ns", 5030, 1000, "−80.1%"),
         ("window_ns", 1000, 1001, "+0.1%"),
         ("window_ns", 100, 0, "−100%"),
         ("window_ns", 0, 5, "+5 ns"),
@@ -90,6 +95,28 @@ def test_values_have_their_unit(number, unit, text):
 def test_changes_read_by_kind(metric, before, after, text):
     made = row(metric, before, after)
     assert change(judged(made, made.cells[1])) == text
+
+
+def test_a_bound_of_a_change_keeps_its_direction_in_every_way_of_saying_it():
+    """A time that fell by at least four fifths is at least five times as fast."""
+    fell = Judged(Value(200, "ns"), -800, -0.8, change_bound="upper", speed=True)
+    assert change(fell) == "≥ 5.0× faster (−80.0%)"
+    assert brief_change(fell) == "≥ 5.0× faster"
+    assert change(replace(fell, speed=False)) == "≤ −80.0%"
+    rose = Judged(Value(2000, "ns"), 1000, 1.0, change_bound="lower", speed=True)
+    assert change(rose) == "≥ 2.0× slower (+100.0%)"
+    lost = Judged(Value(7, "count"), -3, -0.3, change_bound="lower")
+    assert (change(lost), brief_change(lost)) == ("≥ −3 (−30.0%)", "≥ −30.0%")
+
+
+def test_faster_and_slower_are_said_one_way():
+    assert [faster(*pair) for pair in ((63, 10), (10, 130), (10, 11), (10, 10), (0, 5))] == [
+        "6.3× faster",
+        "13× slower",
+        "+10.0%",
+        "0.0%",
+        "",
+    ]
 
 
 def test_an_unknown_cell_has_a_word_and_no_change():

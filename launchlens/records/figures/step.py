@@ -125,6 +125,7 @@ class Step:
             "step, traced",
             shown="headline",
             always=True,
+            speed=True,
             timed=True,
             lacking_operations="lower",
             tile=3,
@@ -170,7 +171,7 @@ class Step:
         ),
     ]
     """Time within the window in which the device ran kernels or graph spans."""
-    cpu_ns: Annotated[int, _time("range on the CPU")]
+    cpu_ns: Annotated[int, _time("range on the CPU", speed=True)]
     """Length of the range."""
     projected_ns: Annotated[
         int | None, _time("projected range", shown="detail", lacking_operations="lower")

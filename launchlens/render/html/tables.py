@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from launchlens.render.html.views import CellView, Head, RowView, TableView
-from launchlens.report import words
+from launchlens.report import changes, words
 from launchlens.report.cells import Cell, Interval, Judged, Name, Value
 from launchlens.report.document import Column, Course, Row, Table
 
@@ -131,7 +131,7 @@ def _side_row(row: Row, names: Sequence[str], *, separate: bool) -> RowView:
     judged = [cell for cell in figures if isinstance(cell, Judged)]
     cells = [_figure(judged[0], f"Baseline: {names[0]}", "start")]
     for name, one in zip(names[1:], judged[1:], strict=True):
-        view, change, verdict = _figure(one, name), words.change(one), words.verdict(one.verdict)
+        view, change, verdict = _figure(one, name), changes.change(one), words.verdict(one.verdict)
         if separate:
             chip = _CHIPS.get(one.verdict, "")
             cells += [view, CellView(change, "Change", "wrap")]

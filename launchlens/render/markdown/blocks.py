@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from launchlens.render.markdown.markup import cell, code, escaped, table
-from launchlens.report import words
+from launchlens.report import changes, words
 from launchlens.report.cells import Judged
 from launchlens.report.document import (
     Block,
@@ -57,7 +57,7 @@ def _separate(cells: Sequence[Judged]) -> list[str]:
     baseline, candidate = cells
     verdict = words.verdict(candidate.verdict)
     loud = f"**{verdict}**" if verdict in _LOUD else verdict
-    return [words.cell(baseline), words.cell(candidate), words.change(candidate), loud]
+    return [words.cell(baseline), words.cell(candidate), changes.change(candidate), loud]
 
 
 def _folded(cells: Sequence[Judged]) -> list[str]:
@@ -65,7 +65,7 @@ def _folded(cells: Sequence[Judged]) -> list[str]:
     told = [words.cell(cells[0])]
     for one in cells[1:]:
         better = one.verdict == "better"
-        terms = (words.brief_change(one), "" if better else words.verdict(one.verdict))
+        terms = (changes.brief_change(one), "" if better else words.verdict(one.verdict))
         said = ", ".join(term for term in terms if term)
         value = f"**{words.cell(one)}**" if better else words.cell(one)
         told.append(f"{value} ({said})" if said and one.value.number is not None else value)

@@ -16,7 +16,7 @@ from launchlens.render.markdown.report import (
     is_sides,
     prominence,
 )
-from launchlens.report import words
+from launchlens.report import changes, words
 from launchlens.report.cells import Judged
 from launchlens.report.document import Block, Chart, Document, Row, Table
 
@@ -144,7 +144,7 @@ def _line(row: Row) -> list[str]:
     line = [cell(row.cells[0]), words.cell(figures[0])]
     for one in figures[1:]:
         verdict = _VERDICTS.get(one.verdict) or words.verdict(one.verdict)
-        line += [words.cell(one), words.change(one), verdict]
+        line += [words.cell(one), changes.change(one), verdict]
     return line
 
 

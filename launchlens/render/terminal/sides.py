@@ -9,7 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from launchlens.render.terminal.tables import fits, new_table, table_or_lines
-from launchlens.report import words
+from launchlens.report import changes, words
 from launchlens.report.cells import Judged
 from launchlens.report.document import Row, Table
 
@@ -73,7 +73,7 @@ def _metric_table(names: Sequence[str], rows: Sequence[Row], *, width: int) -> G
             cells = judged_cells(row)
             said = Text(words.verdict(cells[1].verdict), style=_style(cells[1]))
             values = (words.cell(cell) for cell in cells)
-            grid.add_row(Text(title_of(row)), *values, words.change(cells[1]), said)
+            grid.add_row(Text(title_of(row)), *values, changes.change(cells[1]), said)
         return grid
     grid = new_table("metric", *names)
     wide = width >= 24 + 30 * len(names)
@@ -81,7 +81,7 @@ def _metric_table(names: Sequence[str], rows: Sequence[Row], *, width: int) -> G
         baseline, *others = judged_cells(row)
         texts = [Text(words.cell(baseline))]
         for cell in others:
-            change = words.change(cell) if wide else ""
+            change = changes.change(cell) if wide else ""
             texts.append(
                 Text(words.cell(cell) + (f"  {change}" if change else ""), style=_style(cell))
             )
@@ -136,7 +136,7 @@ def _metric_lines(names: Sequence[str], rows: Sequence[Row]) -> list[RenderableT
     for row in rows:
         lines.append(Text(title_of(row), style="bold"))
         for name, cell in zip(names, judged_cells(row), strict=True):
-            terms = [words.cell(cell), words.change(cell), words.verdict(cell.verdict)]
+            terms = [words.cell(cell), changes.change(cell), words.verdict(cell.verdict)]
             said = ", ".join(term for term in terms if term)
             lines.append(Text(f"  {words.plain(name)}: {said}", style=_style(cell)))
     return lines
@@ -147,7 +147,7 @@ def _losers(names: Sequence[str], rows: Sequence[Row]) -> Iterator[RenderableTyp
     for verdict in ("worse", "inconclusive"):
         for row in rows:
             who = [
-                f"{words.plain(name)} {words.brief_change(cell)}".strip()
+                f"{words.plain(name)} {changes.brief_change(cell)}".strip()
                 for name, cell in zip(names, judged_cells(row), strict=True)
                 if cell.verdict == verdict
             ]
