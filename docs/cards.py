@@ -14,11 +14,16 @@ import statistics
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import chrome_tables
+
+if TYPE_CHECKING:
+    from launchlens.records.figures import TraceInfo
 
 ROOT = Path(__file__).parents[1]
 TRACES = ROOT / "traces"
-SUFFIX = ".sqlite.xz"
+EXPORT, CHROME = ".sqlite.xz", ".json.gz"
 OPERATIONS = {
     "CUPTI_ACTIVITY_KIND_KERNEL": "kernel",
     "CUPTI_ACTIVITY_KIND_MEMCPY": "memcpy",
@@ -81,13 +86,19 @@ def card(name: str, steps: str, phase: str = "prefill") -> None:
     """Write the generated part of a card.
 
     Args:
-        name: file name of the trace without ``.sqlite.xz``.
+        name: file name of the trace without ``.sqlite.xz`` or ``.json.gz``.
         steps: SQL GLOB pattern of the ranges that are its steps of that phase.
         phase: phase of these steps.
     """
     import cog
 
-    cog.outl(card_text(TRACES / f"{name}{SUFFIX}", steps, phase))
+    (packed,) = (one for one in all_traces() if card_of(one).stem == name)
+    cog.outl(card_text(packed, steps, phase))
+
+
+def all_traces() -> list[Path]:
+    """The shipped traces, by name."""
+    return sorted(path for path in TRACES.iterdir() if path.name.endswith((EXPORT, CHROME)))
 
 
 def listing() -> None:
@@ -95,7 +106,7 @@ def listing() -> None:
     import cog
 
     cog.outl("| trace | what it is |\n| --- | --- |")
-    for packed in sorted(TRACES.glob(f"*{SUFFIX}")):
+    for packed in all_traces():
         page = card_of(packed)
         title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         cog.outl(f"| [{page.stem}]({page.name}) | {title} |")
@@ -103,7 +114,7 @@ def listing() -> None:
 
 def card_of(packed: Path) -> Path:
     """The card of a trace."""
-    return packed.with_name(packed.name.removesuffix(SUFFIX) + ".md")
+    return packed.with_name(packed.name.removesuffix(EXPORT).removesuffix(CHROME) + ".md")
 
 
 def card_text(packed: Path, steps: str, phase: str) -> str:
@@ -121,7 +132,7 @@ def card_text(packed: Path, steps: str, phase: str) -> str:
     lines = ["| recorded with | |", "| --- | --- |"]
     facts = {
         "GPU, driver": f"{info.gpu or 'not told'}, {info.driver or 'not told'}",
-        "nsys, export schema": f"{info.nsys_version}, {info.export_schema}",
+        **_recorder(packed, info),
         "graph tracing": f"set to {info.graph_tracing}; seen in the steps: {group.graph_tracing}",
         "steps": f"{group.steps} × {group.phase}, named by {group.engine}",
         "rows": ", ".join(f"{n:,} {what}" for what, n in tables.items()),
@@ -139,9 +150,18 @@ def card_text(packed: Path, steps: str, phase: str) -> str:
     return "\n".join(lines)
 
 
+def _recorder(packed: Path, info: TraceInfo) -> dict[str, str]:
+    if packed.name.endswith(CHROME):
+        return {"format, schema": f"{info.format}, {info.export_schema}"}
+    return {"nsys, export schema": f"{info.nsys_version}, {info.export_schema}"}
+
+
 def unpack(packed: Path, folder: Path) -> Path:
-    """The plain export, in ``folder``."""
-    plain = folder / packed.name.removesuffix(".xz")
+    """The plain export, in ``folder``; a torch.profiler file's events as such tables."""
+    plain = folder / f"{card_of(packed).stem}.sqlite"
+    if packed.name.endswith(CHROME):
+        chrome_tables.write_tables(packed, plain)
+        return plain
     with lzma.open(packed) as source, plain.open("wb") as target:
         shutil.copyfileobj(source, target)
     return plain
@@ -226,8 +246,8 @@ Redacted: WHAT WAS REMOVED.
 def main() -> None:
     """Start a card for a new trace: ``python docs/cards.py traces/NEW.sqlite.xz 'prefill*'``."""
     packed, steps = Path(sys.argv[1]), sys.argv[2]
-    name = packed.name.removesuffix(SUFFIX)
     page = card_of(packed)
+    name = page.stem
     if page.exists():
         raise SystemExit(f"{page} exists already")
     page.write_text(NEW.format(title=name, name=name, steps=steps), encoding="utf-8")

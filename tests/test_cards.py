@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import cards  # noqa: E402
 
-TRACES = sorted((ROOT / "traces").glob("*.sqlite.xz"))
+TRACES = cards.all_traces()
 CALL = re.compile(r'cards\.card\("([^"]+)", "([^"]+)"(?:, "(\w+)")?\)')
 
 
@@ -32,7 +32,7 @@ def test_card(packed: Path, tmp_path: Path) -> None:
     assert calls
     plain = cards.unpack(packed, tmp_path)
     for name, steps, phase in calls:
-        assert f"{name}.sqlite.xz" == packed.name
+        assert name == page.stem
         rows, _ = cards.confirm(plain, steps)
         analysis = summarize(read_trace(packed), phase=phase or "prefill")
         assert len(rows) == len(analysis.steps) > 0
@@ -43,5 +43,5 @@ def test_card(packed: Path, tmp_path: Path) -> None:
 
 
 def test_no_card_without_a_trace() -> None:
-    stems = {p.name.removesuffix(".sqlite.xz") for p in TRACES}
+    stems = {cards.card_of(p).stem for p in TRACES}
     assert {p.stem for p in (ROOT / "traces").glob("*.md")} - stems == {"README"}

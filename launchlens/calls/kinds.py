@@ -1,4 +1,4 @@
-"""Kinds of CUDA API call, told by base name: names carry version and stream suffixes."""
+"""Kinds of CUDA or HIP API call, by base name: names carry version and stream suffixes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 class CallKind(IntEnum):
-    """What a CUDA API call does. Kinds from KERNEL to MEMSET submit work to the GPU.
+    """What a call of the CUDA API (or HIP) does. Kinds from KERNEL to MEMSET submit GPU work.
 
     The catalogue's `Metric.calls` names kinds in lower case.
     """
@@ -43,26 +43,37 @@ _KINDS = tuple(
     (kind, re.compile(pattern))
     for kind, pattern in (
         (CallKind.UNNAMED, r"$|<[^>]*>$"),
-        (CallKind.KERNEL, r"cu(da)?LaunchKernel(Ex|ExC)?$"),
-        (CallKind.KERNEL, r"cudaLaunch$|cuLaunch$|cuLaunchGrid(Async)?$"),
-        (CallKind.KERNEL, r"cu(da)?LaunchCooperativeKernel(MultiDevice)?$"),
-        (CallKind.GRAPH, r"cu(da)?GraphLaunch$"),
-        (CallKind.MEMCPY, r"cu(da)?Memcpy(?!.*Attribute)"),
-        (CallKind.MEMSET, r"cu(da)?Memset"),
-        (CallKind.SYNC, r"cu(da)?(Device|Stream|Event|Ctx|Thread)Synchronize$"),
-        (CallKind.STREAM_ALLOC, r"cu(da)?(Malloc|Free|MemAlloc|MemFree)\w*Async$"),
-        (CallKind.ALLOC, r"cuda(Malloc|Free|HostAlloc|HostRegister|HostUnregister)"),
+        (CallKind.KERNEL, r"(cu(da)?|hip)(Drv)?LaunchKernel(Ex|ExC)?$"),
+        (CallKind.KERNEL, r"cudaLaunch$|cuLaunch$|cuLaunchGrid(Async)?$|hipLaunchByPtr$"),
+        (CallKind.KERNEL, r"(cu(da)?|hip(Module)?)LaunchCooperativeKernel(MultiDevice)?$"),
+        (
+            CallKind.KERNEL,
+            r"hip(Ext|Hcc)?(Module)?LaunchKernel$|hipExtLaunchMultiKernelMultiDevice$",
+        ),
+        (CallKind.GRAPH, r"(cu(da)?|hip)GraphLaunch$"),
+        (CallKind.MEMCPY, r"(cu(da)?|hip)Memcpy(?!.*Attribute)"),
+        (CallKind.MEMSET, r"(cu(da)?|hip)Memset"),
+        (CallKind.SYNC, r"(cu(da)?|hip)(Device|Stream|Event|Ctx|Thread)Synchronize$"),
+        (CallKind.STREAM_ALLOC, r"(cu(da)?|hip)(Malloc|Free|MemAlloc|MemFree)\w*Async$"),
         (
             CallKind.ALLOC,
-            r"cuMem(Alloc|Free|Create|Release|Map|Unmap|SetAccess|AddressReserve|AddressFree"
+            r"(cuda|hip(Ext)?)(Malloc|Free|HostAlloc|HostMalloc|HostFree|HostRegister"
+            r"|HostUnregister)",
+        ),
+        (
+            CallKind.ALLOC,
+            r"(cu|hip)Mem(Alloc|Free|Create|Release|Map|Unmap|SetAccess|AddressReserve|AddressFree"
             r"|HostAlloc|HostRegister|HostUnregister)",
         ),
-        (CallKind.QUERY, r"cu(da)?(Event|Stream)Query$"),
-        (CallKind.LOAD, r"cuModuleLoad|cu(da)?LibraryLoad|cuLinkComplete"),
-        (CallKind.RECORD, r"cu(da)?EventRecord"),
-        (CallKind.WAIT, r"cu(da)?StreamWaitEvent"),
-        (CallKind.BEGIN_CAPTURE, r"cu(da)?StreamBeginCapture"),
-        (CallKind.END_CAPTURE, r"cu(da)?StreamEndCapture"),
+        (CallKind.QUERY, r"(cu(da)?|hip)(Event|Stream)Query$"),
+        (
+            CallKind.LOAD,
+            r"(cu|hip)ModuleLoad|(cu(da)?|hip)LibraryLoad|(cu|hip)LinkComplete",
+        ),
+        (CallKind.RECORD, r"(cu(da)?|hip)EventRecord"),
+        (CallKind.WAIT, r"(cu(da)?|hip)StreamWaitEvent"),
+        (CallKind.BEGIN_CAPTURE, r"(cu(da)?|hip)StreamBeginCapture"),
+        (CallKind.END_CAPTURE, r"(cu(da)?|hip)StreamEndCapture"),
     )
 )
 

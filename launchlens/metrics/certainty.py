@@ -37,7 +37,8 @@ def find_flaws(m: StepRows) -> list[frozenset[Flaw]]:
     }
     rows = np.stack([np.broadcast_to(mask, m.rows) for mask in found.values()], axis=1)
     listed = np.array(list(found), object)
-    return [frozenset(listed[there].tolist()) for there in rows]
+    always = m.trace.recorder.lacks
+    return [always.union(listed[there].tolist()) for there in rows]
 
 
 @cache

@@ -23,6 +23,8 @@ class Flaw(Enum):
     ROWS = "launches have no operation"
     TIMES = "operations have no time"
     CLOCKS = "operations start before the call that submitted them"
+    FILTERED = "the recorder leaves out some of the calls that wait or allocate"
+    RESULTS = "the recorder does not tell which calls failed"
     GPUS = "which GPU a process's device is cannot be told, and what ran beside it matters"
 
 
@@ -49,6 +51,8 @@ class Metric:
             a lower bound without saying.
         lacking_launches: the same where only launches are.
         lacking_operations: where operations of the step are missing or have no time.
+        filtered: counts calls of which some recorders leave out a part.
+        of_results: rests on what calls returned.
         of_clocks: sets times of the GPU against times of calls.
         caution: a remark that must stand beside it.
         caution_in: the graph tracing in which the caution holds; None: always.
@@ -79,6 +83,8 @@ class Metric:
     lacking_calls: Effect | None = None
     lacking_launches: Effect | None = None
     lacking_operations: Effect | None = None
+    filtered: bool = False
+    of_results: bool = False
     of_clocks: bool = False
     caution: str = ""
     caution_in: str | None = None
@@ -123,6 +129,8 @@ class Metric:
             # An operation counts, whether its time is known or not.
             Flaw.TIMES: None if counts else self.lacking_operations,
             Flaw.CLOCKS: unknown if self.of_clocks else None,
+            Flaw.FILTERED: "lower" if self.filtered else None,
+            Flaw.RESULTS: unknown if self.of_results else None,
             Flaw.GPUS: unknown if self.of_gpu or self.of_window else None,
         }
         return effects[flaw]

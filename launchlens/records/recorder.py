@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from launchlens.records.metric import Flaw
+
 
 class Need(Enum):
     """What figures need of a trace and a recording may lack."""
@@ -42,6 +44,8 @@ class Recorder:
     """Why this recording lacks it, where the recorder's version or mode tells."""
     own_domains: frozenset[str] = frozenset()
     """NVTX domains of what the recorder itself writes, which no program asked for."""
+    lacks: frozenset[Flaw] = frozenset()
+    """What every recording of its lacks; `TraceInfo.warnings` say so."""
 
     def advise(self, need: Need) -> str | None:
         """The remedy as a sentence."""

@@ -126,6 +126,6 @@ def test_compression_and_names_are_the_doors_business(with_beads):
 
 def test_an_unknown_file_is_told_what_is_known(with_beads):
     text = with_beads.write("notes.txt", "steps: 5\n")
-    assert "(Beads, Nsight Systems)" in with_beads.fails("analyze", text)
+    assert "(Beads, torch.profiler, Nsight Systems)" in with_beads.fails("analyze", text)
     damaged = with_beads.write("damaged.beads", '{"beads": ')
     assert "is a damaged Beads file" in with_beads.fails("analyze", damaged)

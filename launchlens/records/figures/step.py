@@ -88,14 +88,23 @@ class Step:
     """Launches + memcpy calls + memset calls."""
     sync_calls: Annotated[
         int | None,
-        _fewer("sync calls", shown="headline", calls=("sync",), table="api_calls", tile=5),
+        _fewer(
+            "sync calls",
+            shown="headline",
+            calls=("sync",),
+            filtered=True,
+            table="api_calls",
+            tile=5,
+        ),
     ]
     """Synchronize calls."""
-    alloc_calls: Annotated[int | None, _fewer("alloc calls", calls=("alloc", "stream_alloc"))]
+    alloc_calls: Annotated[
+        int | None, _fewer("alloc calls", calls=("alloc", "stream_alloc"), filtered=True)
+    ]
     """Calls that allocate, free, register or map memory."""
     captured_calls: Annotated[int | None, _count("captured calls", lacking_calls="lower")]
     """Calls made while the stream was being captured, which submitted nothing."""
-    failed_calls: Annotated[int | None, _fewer("failed calls")]
+    failed_calls: Annotated[int | None, _fewer("failed calls", of_results=True)]
     """Calls that returned an error, and so submitted nothing."""
     unnamed_calls: Annotated[int | None, _count("calls without a name")]
     """Calls of a kind unknown, since the trace does not tell their name."""

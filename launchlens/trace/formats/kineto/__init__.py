@@ -1,0 +1,42 @@
+"""torch.profiler: the Chrome trace JSON that Kineto writes (`export_chrome_trace`, handlers)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from launchlens.trace.interface import TraceFile, TraceFormat
+
+if TYPE_CHECKING:
+    from launchlens.records.columns import Trace
+
+_LOOKED_THROUGH = 1 << 20
+# A name of a key, not a word of a text: within a text its quotes would stand behind backslashes.
+_OWN_KEY = re.compile(rb'"(?:traceEvents|schemaVersion)"\s*:')
+_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+
+
+class KinetoFormat(TraceFormat):
+    """JSON of torch 2.1 and later, of NVIDIA's GPUs and AMD's."""
+
+    name = "kineto"
+    title = "torch.profiler"
+    suffixes = (".json",)
+    endings = (r"\.pt\.trace", r"\.torch\d[\d.]*")
+    hint = "With torch.profiler: prof.export_chrome_trace(FILE) writes a trace."
+
+    def sniff(self, file: TraceFile) -> bool:
+        """A JSON object with ``traceEvents``, or that begins as Kineto's do."""
+        if not _BEGIN.match(file.head):
+            return False
+        with file.path.open("rb") as source:
+            return _OWN_KEY.search(source.read(_LOOKED_THROUGH)) is not None
+
+    def read(self, file: TraceFile) -> Trace:
+        """See `reader.read_json`."""
+        from launchlens.trace.formats.kineto.reader import read_json
+
+        return read_json(file)
+
+
+FORMAT = KinetoFormat()
