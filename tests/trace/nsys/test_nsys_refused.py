@@ -64,7 +64,7 @@ def test_an_encrypted_file(tmp_path, size):
 def test_a_text_file(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("steps: 5\n")
-    assert "a format that launchlens reads (Nsight Systems)" in refused(path)
+    assert "a format that launchlens reads (torch.profiler, Nsight Systems)" in refused(path)
 
 
 @pytest.mark.parametrize("part", [16, 50, 100, 512, 0.5, 0.99, -1])
