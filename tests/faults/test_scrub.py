@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from typed import run
 
+from launchlens.errors import TraceError
 from launchlens.metrics import summarize
 from launchlens.trace import find_secrets, read_trace, scrub_trace
+from launchlens.trace.formats.nsys.private import Cleaner
 
+TRACES = Path(__file__).parents[2] / "traces"
 DATA = Path(__file__).parent / "data"
 HOMES = "/".join(("", "home"))
 """The folder of home folders, in parts: no path of a machine stands in this file."""
@@ -126,6 +129,22 @@ def test_text_that_is_not_utf8_is_scrubbed_and_stays(tmp_path):
         "user=canary",
         "HOSTNAME=canary",
         "FOO=canary BAR=canary BAZ=canary",
+        "MY_DATASET=canary",
+        "COMPASS=canary",
+        "export WANDB_ENTITY=canary",
+        "%2Fdata%2Fcanary%2Fx.py",
+        "file%3A%2F%2F%2Fdata%2Fcanary%2Fx",
+        "C%3A%5CUsers%5Ccanary",
+        "canary@node17",
+        "ssh canary@10.1.2.3",
+        "CORP\\canary",
+        "corp\\canary",
+        "C:canary\\x",
+        "D:dir\\canary\\x.py",
+        "proj\\canary\\x.py",
+        "~canary/x",
+        "password canary",
+        "Passphrase is canary",
         "-----BEGIN RSA PRIVATE KEY-----\ncanary\n-----END RSA PRIVATE KEY-----",
     ],
 )
@@ -165,7 +184,20 @@ def test_a_secret_goes_from_texts_and_payloads_of_any_encoding(secret, tmp_path)
         "hf_quantized_matmul_kernel",
         "memcpy@GLIBC_2.2.5",
         "?foo@bar@@YAXXZ",
-        "COMPASS=north",
+        "COMPASS=3",
+        "PHASE=prefill",
+        "bit/count[64]~Foo()",
+        "ns::Foo::~Foo() const",
+        "fd00::kernel<1>",
+        "face::detect",
+        "TensorRT-LLM 10.0.0 cuda-12.4.1",
+        "libcublas.so.12.4.5.8",
+        "a\\nb\\tc",
+        "cublasLt@@libcublasLt.so.12",
+        "memcpy@plt",
+        "100%",
+        "kernel[grid=(10, 1), block=(172, 16)]",
+        "lambda x: x @ y",
     ],
 )
 def test_what_only_resembles_a_secret_stays(text, tmp_path):
@@ -212,7 +244,6 @@ def test_a_user_that_is_named_as_a_library_is_does_not_rename_its_kernels(tmp_pa
 
 def test_a_refusal_names_the_place_and_not_the_value(tmp_path, monkeypatch, capsys):
     from launchlens.cli.main import main
-    from launchlens.trace.formats.nsys.private import Cleaner
 
     trace, out = plain("scrub-leaks", tmp_path), tmp_path / "out.sqlite"
     monkeypatch.setattr(Cleaner, "value", lambda _, value: value)
@@ -269,3 +300,96 @@ def test_a_long_text_takes_no_longer_for_each_of_its_letters(part, tmp_path):
     scrub_trace(trace, out)
     find_secrets(out)
     assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["10.31.4.7", "172.16.0.9", "172.31.255.1", "192.168.1.20", "fd00::12", "fd12:3456:789a::1"],
+)
+def test_internal_addresses_go(address, tmp_path):
+    trace, out = plain("windows-paths", tmp_path), tmp_path / "out.sqlite"
+    edit(trace, mark(f"rank 1 at {address}, port 5"), mark(address.encode(), 2))
+    scrub_trace(trace, out)
+    assert not holds(out, address)
+    assert texts_at(out, 1) == ["rank 1 at [removed], port 5"]
+
+
+@pytest.mark.parametrize("address", ["172.32.0.9", "11.0.0.1", "2025.3.1.90", "580.65.06"])
+def test_versions_stay(address, tmp_path):
+    trace, out = plain("windows-paths", tmp_path), tmp_path / "out.sqlite"
+    edit(trace, mark(f"driver {address}"))
+    scrub_trace(trace, out)
+    assert texts_at(out, 1) == [f"driver {address}"]
+
+
+def test_what_is_a_secret_in_one_place_goes_from_all(tmp_path):
+    trace, out = plain("windows-paths", tmp_path), tmp_path / "out.sqlite"
+    edit(trace, mark("DB_PASSWORD=walnut-4711"), mark("load(walnut-4711) twice", 2))
+    scrub_trace(trace, out)
+    assert not holds(out, "walnut-4711")
+    assert texts_at(out, 2) == ["load([removed]) twice"]
+
+
+def texts_at(path, start):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        rows = db.execute(
+            "SELECT text FROM NVTX_EVENTS WHERE start = ? AND text IS NOT NULL", (start,)
+        )
+        return [row[0] for row in rows]
+
+
+@pytest.mark.parametrize("trace", sorted(TRACES.glob("*.sqlite.xz")), ids=lambda p: p.name)
+def test_names_of_kernels_and_ranges_of_real_traces_stay_as_they_are(trace):
+    cleaner = Cleaner(None)
+    read = read_trace(trace)
+    texts = {*read.strings, *read.api.names, *read.ranges.texts}
+    assert len(texts) > 5
+    assert {text for text in texts if cleaner.text(text) != text} == set()
+    assert not cleaner.secrets
+
+
+class TestSecondLook:
+    """What is looked for after scrubbing does not share the rules of what scrubs."""
+
+    @pytest.fixture(autouse=True)
+    def _nothing_is_cleaned(self, monkeypatch):
+        monkeypatch.setattr(Cleaner, "value", lambda _, value: value)
+        monkeypatch.setattr("launchlens.trace.formats.nsys.left.SHAPES", ())
+
+    def left(self, tmp_path, *marks):
+        trace, out = plain("baseline", tmp_path), tmp_path / "out.sqlite"
+        edit(trace, *(mark(text, i) for i, text in enumerate(marks)))
+        scrub_trace(trace, out)
+        return find_secrets(out)
+
+    def test_tokens_are_found_by_another_library(self, tmp_path):
+        made_up = "ghp_" + "aB3d" * 9
+        (said,) = self.left(tmp_path, f"clone with {made_up}")
+        assert said.startswith("NVTX_EVENTS.text, row ")
+        assert said.endswith(": GitHub Token")
+
+    def test_values_of_the_environment_and_names_of_this_machine(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("MADE_UP", "wandering-otter-31")
+        monkeypatch.setattr("socket.gethostname", lambda: "gpu-box-17.example.org")
+        said = self.left(tmp_path, "load wandering-otter-31", "rank 0 of GPU-BOX-17", "box-17")
+        assert [line.split(": ", 1)[1].split(" (")[0] for line in said] == [
+            "the value of the environment variable MADE_UP",
+            "the name of this machine or its user",
+        ]
+        assert not any("otter" in line or "box" in line for line in said)
+
+    def test_payloads_are_searched_too(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("MADE_UP", "wandering-otter-31")
+        wide = b"\x01" + "wandering-otter-31".encode("utf-16-le")
+        said = self.left(tmp_path, wide)
+        assert any("MADE_UP" in line for line in said)
+
+    def test_what_was_removed_is_nowhere_else(self, tmp_path, monkeypatch):
+        def forgetful(self, value):
+            self.secrets.add("canary-4711")
+            return value
+
+        monkeypatch.setattr(Cleaner, "value", forgetful)
+        monkeypatch.setattr(Cleaner, "without_secrets", lambda self: Cleaner(None))
+        with pytest.raises(TraceError, match=r"NVTX_EVENTS.text, row \d+: what was removed"):
+            self.left(tmp_path, "load(canary-4711) twice")

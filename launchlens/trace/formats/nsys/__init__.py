@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from launchlens.errors import CaptureError, TraceError
 from launchlens.trace.formats.nsys.damage import undamaged
-from launchlens.trace.formats.nsys.private import find_secrets
+from launchlens.trace.formats.nsys.left import find_secrets
 from launchlens.trace.formats.nsys.schema import has_nsys_tables
 from launchlens.trace.formats.nsys.scrub import scrub_export
 from launchlens.trace.formats.nsys.sizes import read_sizes
@@ -68,7 +68,7 @@ class NsysFormat(TraceFormat):
             scrub_export(file, out, excerpt)
 
     def secrets(self, file: TraceFile) -> list[str]:
-        """See `private.find_secrets`."""
+        """See `left.find_secrets`."""
         return find_secrets(file)
 
     def export(self, report: Path, folder: Path, tool: Path | None) -> Path:

@@ -26,6 +26,13 @@ _WINDOWS = re.compile(
     rf"(?P<folders>(?:{_WINDOWS_PART}[\\/]++)*+)(?P<last>[^\\/\s\"\x00-\x1f]*+)",
     re.ASCII,
 )
+_TILDE = re.compile(r"(?<![\w.)\]>/~])~[\w.-]{1,32}/", re.ASCII)
+_RELATIVE = re.compile(
+    r"(?<![\w\\/.:+$@-])(?P<drive>[A-Za-z]:)?(?P<folders>(?:[\w.+$@-]++\\{1,2})++)(?P<last>[\w.+$@-]++)",
+    re.ASCII,
+)
+"""Of a drive's folder, of a user in a domain (``CORP\\ada``), or of no known folder at all."""
+_ESCAPE = re.compile(r"[\w.+$@-]*[a-z0-9.+$@-]\\{1,2}[nrt]")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:/{2,3}(?P<address>[^\s\"'<>\x00-\x1f]+)", re.ASCII)
 _PACKAGE = re.compile(
     r".*[\\/](?:site|dist)-packages[\\/]+(?P<a>.*)|.*[\\/][Ll]ib[\\/](?P<b>python3.*)", re.DOTALL
@@ -57,6 +64,12 @@ def find_folders(text: str) -> Iterator[tuple[int, int]]:
             end = _end_of_private(match)
             if end > match.start():
                 yield match.start(), end
+    for match in _TILDE.finditer(text):
+        yield match.span()
+    for match in _RELATIVE.finditer(text):
+        if match["drive"] or not _ESCAPE.match(match[0]):
+            is_file = "." in match["last"]
+            yield match.start(), match.start("last") if is_file else match.end()
 
 
 def _end_of_private(match: re.Match[str]) -> int:

@@ -10,28 +10,24 @@ import re
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from launchlens.trace.formats.nsys.paths import find_folders, find_urls
 from launchlens.trace.formats.nsys.shapes import (
     REMOVED,
     SHAPES,
+    Shape,
     find_assignments,
     is_environment,
 )
-from launchlens.trace.formats.nsys.source import opened
-from launchlens.trace.interface import TraceFile
 
 _RUN = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f]{6,}", re.ASCII)
 _WIDE = re.compile(rb"(?:[\t\x20-\x7e]\0){3}")
 _HEXADECIMAL = re.compile(r"(?:[0-9A-Fa-f]{2}){8,}")
-_LEFT = (
-    re.compile(r"(?<![\w.:/\])>_~])/(?:[\w.\-+@~]+/)+[\w.\-+@~]+", re.ASCII),
-    re.compile(r"(?<![A-Za-z])[A-Za-z]:\\+[\w.\-+@~ ]+\\", re.ASCII),
-    re.compile(r"[\\/](?:home|Users)[\\/]+[A-Za-z0-9]", re.ASCII),
-)
-"""Paths as plainly as they can be told: a second opinion, apart from how they are removed."""
-_MASKED = re.compile(r"[\\/]_+")
+_LONG, _LONGEST, _MOST = 8, 512, 1000
+"""A secret is looked for elsewhere where it has so many letters, and so many are."""
+_DEEP = 2
 
 Span = tuple[int, int]
 Finder = Callable[[str], Iterable[Span]]
@@ -39,9 +35,17 @@ Finder = Callable[[str], Iterable[Span]]
 
 @dataclass(frozen=True, slots=True)
 class Cleaner:
-    """Cleans values; ``names`` are of hosts and users, which go wherever they stand."""
+    """Cleans values.
+
+    Attributes:
+        names: hosts and users, which go wherever they stand.
+        secrets: what was removed as a secret, to go wherever else it stands.
+        folders: absolute folders that were removed.
+    """
 
     names: re.Pattern[str] | None = None
+    secrets: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
 
     def value(self, value: str | bytes) -> str | bytes:
         """A text, or the bytes of a payload, without what is private."""
@@ -60,7 +64,7 @@ class Cleaner:
             text = self.payload(raw).decode("utf-8", "surrogateescape")
         for finder in self._secrets():
             text = _replaced(text, finder(text), lambda _: REMOVED)
-        text = _replaced(text, find_folders(text), lambda _: "")
+        text = _replaced(text, find_folders(text), self._gone)
         return _replaced(text, self._named(text), lambda _: REMOVED)
 
     def payload(self, payload: bytes) -> bytes:
@@ -84,14 +88,30 @@ class Cleaner:
     def _masked(self, text: str) -> str:
         for finder in self._secrets():
             text = _replaced(text, finder(text), lambda part: "_" * len(part))
-        text = _replaced(text, find_folders(text), _masked_folders)
+        text = _replaced(text, find_folders(text), lambda part: _masked_folders(part, self._gone))
         return _replaced(text, self._named(text), lambda part: "_" * len(part))
 
     def _secrets(self) -> Iterator[Finder]:
         yield find_urls
         for shape in SHAPES:
-            yield shape.find
+            yield partial(self._found, shape)
         yield find_assignments
+
+    def _found(self, shape: Shape, text: str) -> Iterator[Span]:
+        for start, end in shape.find(text):
+            if shape.everywhere and _LONG <= end - start <= _LONGEST:
+                self.secrets.add(text[start:end])
+            yield start, end
+
+    def _gone(self, part: str) -> str:
+        if part.startswith("/") and part.endswith("/") and part.count("/") > _DEEP:
+            self.folders.add(part)
+        return ""
+
+    def without_secrets(self) -> Cleaner:
+        """A cleaner for a second time, which finds what was a secret elsewhere."""
+        found = sorted(self.secrets, key=len, reverse=True)[:_MOST]
+        return Cleaner(re.compile("|".join(map(re.escape, found)))) if found else Cleaner()
 
     def _named(self, text: str) -> Iterator[Span]:
         if self.names is not None:
@@ -116,54 +136,19 @@ def _replaced(text: str, spans: Iterable[Span], instead: Callable[[str], str]) -
     return "".join([*parts, text[at:]]) if parts else text
 
 
-def _masked_folders(part: str) -> str:
+def _masked_folders(part: str, gone: Callable[[str], str]) -> str:
+    gone(part)
     inside = "_" * (len(part) - 2)
     return f"{part[0]}{inside}{part[-1]}" if part[-1] in "/\\" else f"{part[0]}_{inside}"
 
 
-def find_secrets(file: TraceFile) -> list[str]:
-    """What in an export still looks as if it should not be shared.
-
-    One line for each suspicious value: table, column, row and what it looks like, never the value.
-
-    Raises:
-        TraceError: the export cannot be read.
-    """
-    found: list[str] = []
-    with opened(file) as connection:
-        connection.text_factory = _text
-        for table, names in text_columns(connection).items():
-            for name in names:
-                column = quoted(name)
-                rows = connection.execute(
-                    f"SELECT min(rowid), {column} FROM {quoted(table)} "
-                    f"WHERE typeof({column}) IN ('text', 'blob') GROUP BY {column}"
-                )
-                for row, value in rows:
-                    place = f"{table}.{name}, row {row}"
-                    found.extend(f"{place}: {what}" for what in _suspicions(value))
-        if "ProcessStreams" in tables_of(connection):
-            (streams,) = connection.execute("SELECT count(*) FROM ProcessStreams").fetchone()
-            if streams:
-                found.append(f"ProcessStreams: the output of {streams} streams")
-    return found
-
-
-def _suspicions(value: str | bytes) -> list[str]:
-    """What a value looks like, as it is and as UTF-16."""
+def runs_of(value: str | bytes) -> list[str]:
+    """The texts in a value: as it is, and of two bytes a character."""
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
     texts = _RUN.findall(value.decode("latin-1")) if isinstance(value, bytes) else [value]
     if _WIDE.search(raw):
         texts += [run for first in (0, 1) for run in _RUN.findall(_as_wide(raw, first))]
-    found = []
-    for text in texts:
-        if is_environment(text) or find_assignments(text):
-            found.append("an environment")
-        found += [shape.title for shape in SHAPES if any(shape.find(text))]
-        hits = (hit for pattern in _LEFT for hit in pattern.finditer(text))
-        if any(not _MASKED.match(hit[0]) for hit in hits):
-            found.append("an absolute path")
-    return list(dict.fromkeys(found))
+    return texts
 
 
 def strip_folders(text: str) -> str:
@@ -197,6 +182,6 @@ def text_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
     return found
 
 
-def _text(raw: bytes) -> str:
+def as_text(raw: bytes) -> str:
     """Text of any encoding; what is not UTF-8 survives the way back."""
     return raw.decode("utf-8", "surrogateescape")

@@ -19,9 +19,10 @@ from launchlens.errors import TraceError
 from launchlens.trace.formats.nsys.excerpt import cut_export
 from launchlens.trace.formats.nsys.identity import find_names
 from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts
+from launchlens.trace.formats.nsys.left import find_left_over
 from launchlens.trace.formats.nsys.names import PROCESS_MASK
 from launchlens.trace.formats.nsys.payload import survey_payload
-from launchlens.trace.formats.nsys.private import Cleaner, quoted, tables_of, text_columns
+from launchlens.trace.formats.nsys.private import Cleaner, as_text, quoted, tables_of, text_columns
 from launchlens.trace.formats.nsys.source import opened
 from launchlens.trace.interface import Excerpt, TraceFile
 
@@ -59,7 +60,7 @@ def scrub_export(file: TraceFile, out: Path, excerpt: Excerpt | None = None) -> 
     """
     with opened(file) as source, _written(out) as target:
         source.backup(target)
-        target.text_factory = _text
+        target.text_factory = as_text
         target.execute("PRAGMA secure_delete = ON")
         _drop_programs(target)
         columns = tables_of(target)
@@ -72,6 +73,13 @@ def scrub_export(file: TraceFile, out: Path, excerpt: Excerpt | None = None) -> 
         _rename_gpus(target, columns)
         _filter_strings(target, columns, _clean_payloads(target, columns))
         _rewrite_texts(target, cleaner)
+        if cleaner.secrets:
+            _rewrite_texts(target, cleaner.without_secrets())
+        if left := find_left_over(target, cleaner.secrets | cleaner.folders):
+            raise TraceError(
+                f"Scrubbing would leave, at {'; '.join(left[:3])}; nothing was written.",
+                hint="Please report these places, without the trace.",
+            )
         target.commit()
         target.execute("VACUUM")
 
@@ -191,7 +199,9 @@ def _filter_strings(
 
 def _rewrite_texts(connection: sqlite3.Connection, cleaner: Cleaner) -> None:
     """Clean every text and payload; each different value once, in Python, in any encoding."""
-    connection.execute("CREATE TEMP TABLE cleaned (old PRIMARY KEY, new) WITHOUT ROWID")
+    connection.execute(
+        "CREATE TEMP TABLE IF NOT EXISTS cleaned (old PRIMARY KEY, new) WITHOUT ROWID"
+    )
     for table, names in text_columns(connection).items():
         for name in names:
             column = quoted(name)
@@ -236,7 +246,3 @@ def _stored(value: str | bytes) -> tuple[bool, str | bytes]:
         except UnicodeDecodeError:
             return True, raw
     return False, value
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "surrogateescape")

@@ -26,6 +26,8 @@ class Shape:
     pattern: re.Pattern[str]
     source: str
     """Who documents the shape."""
+    everywhere: bool = False
+    """It is a secret beyond doubt, which has to go wherever else it stands."""
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the secrets lie in a text."""
@@ -36,7 +38,8 @@ class Shape:
 
 
 _HARMLESS = re.compile(
-    r"[\"']?(?:(?i:true|false|none|null|auto)|\d{1,4}|\[removed\].*|_+)[\"'\])},;>]*", re.DOTALL
+    r"[\"']?(?:(?i:true|false|none|null|auto|prefill|decode|mixed)|\d{1,4}|\[removed\].*|_+)[\"'\])},;>]*",
+    re.DOTALL,
 )
 _NUMBER = re.compile(r"[\"']?[-+]?[\d.]+(?:[eE][-+]?\d+)?[\"'\])},;>]*")
 _VALUE = r"(?:\"[^\"\n]+\"?|'[^'\n]+'?|[^\s\"'\x00-\x1f]+)"
@@ -52,8 +55,8 @@ _PERSON = (
 )
 
 
-def _shape(title: str, pattern: str, source: str) -> Shape:
-    return Shape(title, re.compile(pattern, re.ASCII), source)
+def _shape(title: str, pattern: str, source: str, *, everywhere: bool = True) -> Shape:
+    return Shape(title, re.compile(pattern, re.ASCII), source, everywhere)
 
 
 SHAPES = (
@@ -118,16 +121,50 @@ SHAPES = (
         r"(?![\w])",
         "RFC 5322",
     ),
-    _shape("a name", rf"{_PERSON}(?P<secret>{_VALUE})", "environ(7)"),
+    _shape(
+        "a login",
+        r"(?<![\w.+@?/-])[A-Za-z_][\w.-]{0,31}@(?!lib|plt\b)(?:[A-Za-z][A-Za-z0-9.-]{0,62}"
+        r"|\d{1,3}(?:\.\d{1,3}){3})(?![\w@])",
+        "ssh(1)",
+        everywhere=False,
+    ),
+    _shape(
+        "a password",
+        r"(?i:(?<![A-Za-z_])(?:password|passwd|passphrase))[ \t]{1,4}(?:(?:is|was)[ \t]{1,4})?"
+        r"(?P<secret>[^\s\"'=:]{3,})",
+        "log lines",
+        everywhere=False,
+    ),
+    _shape(
+        "an internal address",
+        r"(?<![\w.:-])(?:(?:10\.\d{1,3}|172\.(?:1[6-9]|2\d|3[01])|192\.168|169\.254)(?:\.\d{1,3}){2}"
+        r"(?![\w.])|\d{1,3}(?:\.\d{1,3}){3}(?=:\d{2,5}(?!\w)))",
+        "RFC 1918 and 3927",
+        everywhere=False,
+    ),
+    _shape(
+        "an internal address",
+        r"(?<![\w:])(?i:f[cd][0-9a-f]{2}|fe80):(?i:[0-9a-f]{0,4}:){1,7}(?i:[0-9a-f]{0,4})(?![\w:])",
+        "RFC 4193 and 4291",
+        everywhere=False,
+    ),
+    _shape(
+        "a path in percent signs",
+        r"[\w.~+:-]{0,64}%(?i:2f|5c|3a)(?:[\w.~+:/\\-]|%[0-9A-Fa-f]{2})*",
+        "RFC 3986",
+        everywhere=False,
+    ),
+    _shape("a name", rf"{_PERSON}(?P<secret>{_VALUE})", "environ(7)", everywhere=False),
     _shape(
         "a name",
         rf"(?<![A-Za-z_])(?:user(?:_?name)?|login|host_?name) ?= ?(?P<secret>{_VALUE})",
         "log lines",
+        everywhere=False,
     ),
 )
 
 _ASSIGNMENT = re.compile(
-    rf"(?<![A-Za-z0-9_<])[A-Z][A-Z0-9_]{{2,80}}(?:=|\"[ \t]{{0,4}}:[ \t]{{0,4}}(?=\"))"
+    rf"(?<![A-Za-z0-9_<])[A-Z][A-Z0-9_]{{2,80}}(?:(?P<equals>=)|\"[ \t]{{0,4}}:[ \t]{{0,4}}(?=\"))"
     rf"(?P<secret>{_VALUE})",
     re.ASCII,
 )
@@ -144,12 +181,12 @@ def is_environment(text: str) -> bool:
 
 
 def find_assignments(text: str) -> list[tuple[int, int]]:
-    """Values of variables, where a text sets several of them; numbers stay."""
-    found = [m.span("secret") for m in _ASSIGNMENT.finditer(text)]
-    if len(found) < _ENVIRONMENT_SIZE:
-        return []
+    """Values of variables; numbers stay, and phases. A dictionary is one where it has several."""
+    found = list(_ASSIGNMENT.finditer(text))
+    several = len(found) >= _ENVIRONMENT_SIZE
     return [
-        (a, b)
-        for a, b in found
-        if not _HARMLESS.fullmatch(text, a, b) and not _NUMBER.fullmatch(text, a, b)
+        m.span("secret")
+        for m in found
+        if (several or m["equals"])
+        and not any(kept.fullmatch(m["secret"]) for kept in (_HARMLESS, _NUMBER))
     ]
