@@ -12,6 +12,7 @@ from pathlib import Path
 from launchlens.capture.importer import find_importer
 from launchlens.capture.process import read_output
 from launchlens.errors import CaptureError
+from launchlens.suggestions import did_you_mean, near_files
 
 # 2022.4 and 2023.4 trace graphs as whole spans by default and export none of them, so that all
 # graph work is lost; the exports of 2025.3 have the spans (CUPTI_ACTIVITY_KIND_GRAPH_TRACE).
@@ -90,7 +91,8 @@ def find_nsys(
         if isinstance(found, Nsys):
             return _with_options(found)
         origin = "--nsys" if explicit else "$NSYS"
-        raise CaptureError(f"{named}, named by {origin}, is no usable nsys: {found}.")
+        near = None if named.exists() else did_you_mean(near_files(named))
+        raise CaptureError(f"{named}, named by {origin}, is no usable nsys: {found}.", hint=near)
     refused = []
     for group in _candidates(root, environ):
         started = [(path, _start(path)) for path in group]

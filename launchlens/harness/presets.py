@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 from launchlens.errors import HarnessError
+from launchlens.suggestions import did_you_mean, near_names
 
 _SUFFIXES = ("-it", "-instruct", "-chat", "-base", "-pt")
 
@@ -75,15 +75,13 @@ def find_preset(name: str) -> Preset | None:
 def near_presets(name: str) -> tuple[str, ...]:
     """Up to three preset names that look like a name, the nearest first."""
     names = {_key(preset.name): preset.name for preset in list_presets()}
-    near = difflib.get_close_matches(_key(name), list(names), n=3, cutoff=0.6)
-    return tuple(names[key] for key in near)
+    return tuple(names[key] for key in near_names(_key(name), names))
 
 
 def unknown_model_error(name: str) -> HarnessError:
     """The error for a name that is neither a preset nor a model elsewhere; offers near names."""
     hint = "`launchlens models` lists the presets; a hub id or a local folder works too."
-    if near := near_presets(name):
-        hint = f"Did you mean {', '.join(near)}?"
+    hint = did_you_mean(near_presets(name)) or hint
     return HarnessError(f"Model {name!r} is neither a preset nor a folder nor a hub id.", hint=hint)
 
 

@@ -5,7 +5,13 @@
 
 from launchlens.limits.check import check_analysis, check_comparison, check_findings
 from launchlens.limits.condition import parse_condition
-from launchlens.limits.model import Limit, ask_for_blockers, require_blockers, require_values
+from launchlens.limits.model import (
+    Limit,
+    ask_for_blockers,
+    require_blockers,
+    require_steps,
+    require_values,
+)
 
 __all__ = [
     "Limit",
@@ -15,5 +21,6 @@ __all__ = [
     "check_findings",
     "parse_condition",
     "require_blockers",
+    "require_steps",
     "require_values",
 ]

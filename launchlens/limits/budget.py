@@ -11,7 +11,6 @@ graph_launches = { min = 1, max = 1 }     # a table bounds either side
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -32,10 +31,12 @@ from launchlens.limits.model import (
     Limit,
     Operator,
     parse_quantity,
+    unknown_metric,
 )
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.limits import LimitResult, Number
 from launchlens.records.variant import VariantFacts
+from launchlens.suggestions import did_you_mean, near_files, near_names
 from launchlens.text_files import read_text_file
 
 MOST = 1e18
@@ -65,7 +66,8 @@ def read_budget(path: Path) -> Budget:
         document = tomllib.loads(read_text_file(path))
     except OSError as error:
         said = (error.strerror or str(error)).lower()
-        raise UsageError(f"The budget {path} cannot be read: {said}.") from error
+        near = did_you_mean(near_files(path)) if isinstance(error, FileNotFoundError) else None
+        raise UsageError(f"The budget {path} cannot be read: {said}.", hint=near) from error
     except (ValueError, RecursionError) as error:  # no UTF-8, or no TOML
         raise UsageError(f"The budget {path} is no valid TOML: {error}.") from error
     models = document.pop("models", None)
@@ -149,6 +151,8 @@ def _limits(
         "confidence" in written and metric != BLOCKERS
     ):
         _refuse(path, f"{place} is {value!r}", "Write a number, or { min = …, max = … }.")
+    if hint_of := unknown_metric(metric):
+        _refuse(path, f"{place} is a limit on {metric}, and there is no such metric", hint_of)
     for given, fails, shown in ((bounds.max, ">", "<="), (bounds.min, "<", ">=")):
         if given is not None:
             number = _number(path, place, metric, given)
@@ -168,8 +172,8 @@ def _refuse_bounds(
         said = f"{place}.confidence is {first['input']!r}"
         _refuse(path, said, f"Use {', '.join(CONFIDENCES)}.")
     if first["type"] == "extra_forbidden" and phase is None:
-        near = difflib.get_close_matches(metric, PHASES, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
+        near = did_you_mean(near_names(metric, PHASES, 1))
+        hint = f"{near} " if near else ""
         hint += f"Phases are {', '.join(PHASES)}; a limit is {{ min = …, max = … }}."
         _refuse(path, f"{place} is neither a phase nor a limit", hint)
     if first["type"] == "extra_forbidden":

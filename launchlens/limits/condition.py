@@ -16,6 +16,7 @@ from launchlens.limits.model import (
     Operator,
     Quantity,
     parse_quantity,
+    unknown_metric,
 )
 from launchlens.records.limits import Measure, Number
 
@@ -54,6 +55,8 @@ def parse_condition(text: str) -> Limit:
     phase, metric = match["phase"], match["metric"]
     if phase is not None and phase not in PHASES:
         _refuse(text, f"{phase!r} is none of the phases {', '.join(PHASES)}")
+    if hint := unknown_metric(metric):
+        raise UsageError(f"{text!r} is no threshold: there is no metric {metric}.", hint=hint)
     try:
         quantity = parse_quantity(match["quantity"])
     except UsageError as error:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import NoReturn
 
 from launchlens.catalogue import by_name
-from launchlens.errors import UsageError
-from launchlens.limits.model import BLOCKERS, CONFIDENCES, Limit
+from launchlens.limits.model import BLOCKERS, CONFIDENCES, Limit, refuse_metric
 from launchlens.limits.parts import explain_change, explain_value
 from launchlens.records.comparison import Cell, Comparison, Row, Side
 from launchlens.records.figures import Analysis, Finding, Group, Stat
@@ -20,6 +17,8 @@ from launchlens.records.variant import Untraced, VariantFacts
 
 NO_CALLS = "the trace has no CUDA API calls, in which blockers show"
 """Why a trace without findings proves nothing, if CUDA was not traced."""
+
+
 NOT_MEASURED = "it is measured only in runs, not in a trace alone"
 
 
@@ -63,7 +62,7 @@ def figures_of_comparison(limit: Limit, comparison: Comparison) -> Iterator[Figu
     elif not phases:
         yield from (Figure(side.label, None, reason=_no_steps(limit)) for side in held)
     else:
-        _refuse_metric(limit, {row.metric for p in phases for row in p.rows})
+        refuse_metric(limit)
 
 
 def _of_cell(limit: Limit, where: str, row: Row, cell: Cell) -> Figure:
@@ -119,9 +118,7 @@ def figures_of_trace(
         return [Figure(label, None, reason=_no_steps(limit))]
     having = [g for g in groups if limit.metric in g.metrics]
     if not having:
-        beside = {m.name for m in by_name().values() if m.owner == "side"} | {BLOCKERS}
-        known = {name for g in analysis.summary for name in g.metrics}
-        _refuse_metric(limit, known | (beside if limit.pattern is not None else set()))
+        refuse_metric(limit)
     return [_of_group(limit, label, group, analysis, baseline) for group in having]
 
 
@@ -233,14 +230,3 @@ def blockers_figure(
 
 def _no_steps(limit: Limit) -> str:
     return f"there are no {limit.phase} steps" if limit.phase else "there are no steps"
-
-
-def _refuse_metric(limit: Limit, known: set[str]) -> NoReturn:
-    near = difflib.get_close_matches(limit.metric, sorted(known), n=1)
-    said = f" Did you mean {near[0]}?" if near else ""
-    what = "threshold" if limit.pattern is None else "budget limit"
-    listed = sorted(known) if BLOCKERS in known else [*sorted(known), BLOCKERS]
-    raise UsageError(
-        f"The {what} {limit.text!r} names no metric that is there.{said}",
-        hint=f"There are: {', '.join(listed)}.",
-    )

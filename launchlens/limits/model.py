@@ -6,13 +6,14 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NoReturn, get_args
 
-from launchlens.catalogue import unit_of
+from launchlens.catalogue import by_name, unit_of
 from launchlens.errors import UsageError
 from launchlens.records.figures import Phase
 from launchlens.records.limits import Measure, Number
 from launchlens.records.metric import Unit
+from launchlens.suggestions import did_you_mean, near_names
 
 Operator = Literal[">", ">=", "<", "<="]
 
@@ -109,6 +110,15 @@ def parse_quantity(text: str) -> Quantity:
     return Quantity(number * scale, unit)
 
 
+def unknown_metric(name: str) -> str | None:
+    """What to do about a name that no metric has; None for those of the catalogue and blockers."""
+    known = (*by_name(), BLOCKERS)
+    if name in known:
+        return None
+    near = did_you_mean(near_names(name, known))
+    return near or "docs/definitions.md lists all metrics."
+
+
 def ask_for_blockers(limits: Sequence[Limit]) -> bool:
     """Whether a limit is on capture blockers, so that they have to be looked for."""
     return any(limit.metric == BLOCKERS for limit in limits)
@@ -126,6 +136,28 @@ def require_values(limits: Sequence[Limit]) -> None:
                 f"The threshold {limit.text!r} needs a baseline.",
                 hint="Use it with two traces, or write a limit without sign, as launches>1000.",
             )
+
+
+def require_steps(limits: Sequence[Limit]) -> None:
+    """Refuse limits that need more than one trace: on changes, and on what only runs measure.
+
+    Raises:
+        UsageError: such a limit.
+    """
+    require_values(limits)
+    for limit in limits:
+        if limit.metric in by_name() and by_name()[limit.metric].owner != "step":
+            refuse_metric(limit)
+
+
+def refuse_metric(limit: Limit) -> NoReturn:
+    """End a command whose limit is on a metric of runs, where there is nothing but steps."""
+    what = "threshold" if limit.pattern is None else "budget limit"
+    raise UsageError(
+        f"The {what} {limit.text!r} cannot be held on a trace alone: {limit.metric} is measured "
+        "in runs.",
+        hint="Use it with diff or check, on RUN:VARIANT of a stored run.",
+    )
 
 
 def require_blockers(limits: Sequence[Limit]) -> None:

@@ -18,6 +18,7 @@ from launchlens.store.files import RUN_FILE
 from launchlens.store.load import load_run
 from launchlens.store.paths import is_abandoned, is_run_id, run_folder
 from launchlens.store.register import KILLED, reconcile, run_folders
+from launchlens.suggestions import did_you_mean, near_names
 
 LATEST = "latest"
 
@@ -79,6 +80,7 @@ def resolve_run(root: Path, reference: str) -> StoredRun:
     if found:
         raise StoreError(f"{reference!r} is the beginning of several runs: {_some(found)}.")
     there = f"There are: {_some(names)}." if names else "It has no runs."
+    there = did_you_mean(near_names(reference, names)) or there
     raise StoreError(f"There is no run {reference!r} in {root}.", hint=there)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from launchlens.records.trend import TrendPoint, TrendSeries
 from launchlens.store.columns import request_metrics, variant_metrics
 from launchlens.store.database import DATABASE, open_database, read_rows
 from launchlens.store.rows import UNTRACED
+from launchlens.suggestions import did_you_mean, near_names
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -90,8 +90,8 @@ def _query(db: Database, metric: str) -> tuple[str, list[str]]:
     ]
     if metric not in known:
         everything = [*known, *request_metrics(), *variant_metrics()]
-        near = difflib.get_close_matches(metric, everything, n=3)
-        hint = f"Near ones: {', '.join(near)}." if near else f"There are: {', '.join(everything)}."
+        near = did_you_mean(near_names(metric, everything))
+        hint = near or "docs/definitions.md lists all metrics."
         raise UsageError(f"No stored run has a metric {metric!r}.", hint=hint)
     where = "x.metric = ?"
     query = _QUERY.format(columns=_MEDIANS, table="figures", key="variant_id", where=where)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launchlens.errors import TraceError
+from launchlens.suggestions import did_you_mean, near_files
 from launchlens.trace.formats import all_formats
 from launchlens.trace.interface import HEAD_BYTES, Excerpt, TraceFile, TraceFormat
 from launchlens.trace.unpack import COMPRESSED_SUFFIXES, compression, unpacked
@@ -89,7 +90,8 @@ def scrub_trace(src: Path, out: Path, excerpt: Excerpt | None = None) -> None:
     if src.resolve() == out.resolve():
         raise TraceError(f"{src} cannot be scrubbed in place.", hint="Name another output file.")
     if not src.exists():
-        raise TraceError(f"There is no file {src}.")
+        near = did_you_mean(near_files(src)) or "Check the path."
+        raise TraceError(f"{src}: no such file.", hint=near)
     out.unlink(missing_ok=True)
     try:
         with _opened(src) as (format_, file):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from launchlens.errors import TraceError
+from launchlens.suggestions import did_you_mean, near_files
 from launchlens.trace.interface import HEAD_BYTES, TraceFile
 
 MOST_RATIO = 100
@@ -62,7 +63,8 @@ def _read_head(path: Path, hint: str | None) -> bytes:
         with path.open("rb") as source:
             head = source.read(HEAD_BYTES)
     except FileNotFoundError:
-        raise TraceError(f"{path}: no such file.", hint="Check the path.") from None
+        near = did_you_mean(near_files(path)) or "Check the path."
+        raise TraceError(f"{path}: no such file.", hint=near) from None
     except OSError as error:
         raise TraceError(f"{path} cannot be read: {error.strerror or error}.") from error
     if not head:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from launchlens.errors import LaunchlensError, UsageError, reason_of
 from launchlens.records.comparison import Comparison
+from launchlens.suggestions import did_you_mean, near_files
 from launchlens.text_files import read_text_file
 from launchlens.workflow.blockers import mark_searched
 from launchlens.workflow.load import Choices
@@ -75,7 +76,8 @@ def read_comparison(path: Path) -> Comparison:
     try:
         text = read_text_file(path)
     except OSError as error:
-        raise LaunchlensError(f"{path} cannot be read: {reason_of(error)}.") from error
+        near = did_you_mean(near_files(path)) if isinstance(error, FileNotFoundError) else None
+        raise LaunchlensError(f"{path} cannot be read: {reason_of(error)}.", hint=near) from error
     except UnicodeDecodeError as error:
         raise LaunchlensError(f"{path} is not a launchlens report: it is no UTF-8.") from error
     comparison = from_json(text, named=str(path))

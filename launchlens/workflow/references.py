@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from launchlens.errors import StoreError, TraceError
 from launchlens.records.stored import StoredRun, StoredVariant
-
-_MOST = 3
+from launchlens.suggestions import did_you_mean, near_files, near_names
 
 
 def find_variant(reference: str, runs: Path | None) -> StoredVariant:
@@ -76,39 +74,23 @@ def _is_run_of(name: str, root: Path) -> bool:
 
 
 def _neither(reference: str, name: str, root: Path) -> TraceError:
-    near = [*_near_files(reference), *_near_runs(name, root)]
-    if near:
-        hint = f"Did you mean {' or '.join(near)}?"
-    elif ":" in reference or "/" not in reference:
-        hint = "`launchlens runs list` shows the runs."
-    else:
-        hint = "Check the path."
-    return TraceError(f"{reference}: no such file, and no stored run in {root}.", hint=hint)
-
-
-def _near_files(reference: str) -> list[str]:
-    """Traces beside the missing one whose names are like it."""
     from launchlens.trace import known_suffixes
 
-    path, suffixes = Path(reference), known_suffixes()
-    try:
-        names = [item.name for item in path.parent.iterdir() if item.name.endswith(suffixes)]
-    except OSError:
-        return []
-    near = difflib.get_close_matches(path.name, names, n=_MOST)
-    starts = sorted(name for name in names if path.name and name.startswith(path.name))
-    return [str(path.parent / name) for name in dict.fromkeys([*starts, *near])][:_MOST]
+    near = did_you_mean([*near_files(Path(reference), known_suffixes()), *_near_runs(name, root)])
+    listed = ":" in reference or "/" not in reference
+    other = "`launchlens runs list` shows the runs." if listed else "Check the path."
+    return TraceError(
+        f"{reference}: no such file, and no stored run in {root}.", hint=near or other
+    )
 
 
 def _near_runs(name: str, root: Path) -> list[str]:
     """Runs that have the word in their names, or names like it."""
     from launchlens.store import list_runs
 
-    if "/" in name or not name:
+    if "/" in name:
         return []
     try:
-        ids = [row.id for row in list_runs(root)]
+        return near_names(name, [row.id for row in list_runs(root)])
     except StoreError:
         return []
-    within = [run for run in ids if name.lower() in run]
-    return list(dict.fromkeys([*within, *difflib.get_close_matches(name, ids, n=_MOST)]))[:_MOST]

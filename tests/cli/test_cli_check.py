@@ -106,3 +106,22 @@ def test_all_traces_in_one_json_object(cli, budget, tmp_path, held):
     (result,) = report["traces"][0]["results"]
     assert (result["metric"], result["value"]) == ("launches", 1)
     assert result["status"] == ("held" if held else "failed")
+
+
+def test_the_wrong_order_is_told_with_the_right_one(fails, budget, tmp_path):
+    file = budget("launches = 1")
+    said = fails("check", NODE, file, code=2)
+    assert said.endswith(f"{NODE} is none. Type: launchlens check {file} {NODE}\n")
+    said = fails("check", NODE, NODE, code=2)
+    assert f"launchlens check BUDGET.toml {NODE} {NODE}\n" in said
+    said = fails("check", "latest:eager", "no.toml", "more.sqlite", code=2)
+    assert "launchlens check no.toml latest:eager more.sqlite\n" in said
+    # a budget may have any name
+    other = file.rename(tmp_path / "limits")
+    assert "is none" not in fails("check", other, "missing.sqlite")
+
+
+def test_a_misspelt_metric_is_told_before_any_trace_is_read(fails, budget):
+    said = fails("check", budget("lanches = 1"), "missing.sqlite", code=2)
+    assert "Did you mean launches?" in said
+    assert "kernel" not in said

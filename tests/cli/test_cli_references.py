@@ -128,3 +128,28 @@ def test_blockers_are_looked_for_when_a_threshold_asks(cli, command):
     assert "Capture blockers were looked for" not in cli(command, *sides)[1]
     sides = (trace, NODE) if command == "diff" else (NODE,)
     assert cli(command, *sides, "--fail-on", "blockers")[0] == 0
+
+
+def test_a_mistyped_folder(fails, tmp_path):
+    near = TRACES.parent / "trases" / EAGER.name
+    assert fails("analyze", near).endswith(f"no such file. Did you mean {EAGER}?\n")
+    assert f"Did you mean {EAGER}?" in fails("diff", near, NODE, "--runs", tmp_path)
+    # the folder is there under a near name, the file is not
+    assert "Check the path." in fails("analyze", TRACES.parent / "trases" / "zzz")
+
+
+def test_every_command_names_what_is_near_a_file(fails, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("step.sqlite", "limits.toml", "report.json", "fix.py", "nsys-2025"):
+        (tmp_path / name).write_text("", "utf-8")
+    model = ("--model", "qwen3-0.6b", "--device", "cpu")
+    for command, code, meant in (
+        (("analyze", "stpe.sqlite"), 1, "step.sqlite"),
+        (("blockers", "steq.sqlite"), 1, "step.sqlite"),
+        (("export", "steq.sqlite", "--parquet", "out"), 1, "step.sqlite"),
+        (("scrub", "steq.sqlite", "out.sqlite"), 1, "step.sqlite"),
+        (("check", "limit.toml", EAGER), 2, "limits.toml"),
+        (("comment", "reports.json", "--repo", "o/r", "--pr", "7", "--dry-run"), 1, "report.json"),
+        (("blockers", *model, "--patch", "fux.py"), 1, "fix.py"),
+    ):
+        assert fails(*command, code=code).endswith(f"Did you mean {meant}?\n"), command

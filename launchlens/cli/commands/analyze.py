@@ -33,7 +33,7 @@ def analyze(
 
     The figures are those of one trace, by phase; --verbose has those of each step.
     """
-    from launchlens.limits import ask_for_blockers, check_analysis, parse_condition
+    from launchlens.limits import ask_for_blockers, check_analysis, parse_condition, require_steps
     from launchlens.render import draws
     from launchlens.report.analysis import analysis_document
     from launchlens.workflow.blockers import analyze as analyze_trace
@@ -41,6 +41,7 @@ def analyze(
 
     chosen = choose_format("analysis", report_format, output)
     conditions = [parse_condition(text) for text in fail_on or ()]
+    require_steps(conditions)
     choices = Choices(phase.value, step, skip, whole, nsys)
     loaded = analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))
     timelines = timelines_of(loaded) if draws(chosen) else ()

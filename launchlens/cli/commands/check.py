@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,10 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import choose_format, show
-from launchlens.errors import EXIT_THRESHOLD
+from launchlens.errors import EXIT_THRESHOLD, UsageError
 from launchlens.workflow.load import Choices
+
+_BUDGET_SUFFIX = ".toml"
 
 
 def check(
@@ -49,8 +52,28 @@ def check(
     from launchlens.workflow.budgets import hold_budget
 
     chosen = choose_format("limits", report_format, output)
+    _check_order(budget, traces)
     choices = Choices(phase.value, step, skip, whole, nsys)
     report = hold_budget(budget, traces, choices, baseline=baseline, model=model, runs=runs)
     show(limits_document(report, held_too=verbose), chosen, output)
     if not report.held:
         raise typer.Exit(EXIT_THRESHOLD)
+
+
+def _check_order(budget: Path, traces: list[str]) -> None:
+    """Refuse a trace where the budget belongs.
+
+    Raises:
+        UsageError: the first argument is a trace, or a later one is named as a budget.
+    """
+    from launchlens.trace import is_trace
+
+    budgets = [name for name in traces if Path(name).suffix == _BUDGET_SUFFIX]
+    is_budget = budget.suffix == _BUDGET_SUFFIX
+    if is_budget or not (budgets or (budget.is_file() and is_trace(budget))):
+        return
+    others = [str(budget), *(name for name in traces if name not in budgets)]
+    words = ["launchlens", "check", *(budgets[:1] or ["BUDGET.toml"]), *others]
+    raise UsageError(
+        f"check takes the budget first, and {budget} is none.", hint=f"Type: {shlex.join(words)}"
+    )

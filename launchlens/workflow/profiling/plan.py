@@ -12,6 +12,7 @@ from launchlens.errors import HarnessError, UsageError
 from launchlens.harness.presets import find_preset, unknown_model_error
 from launchlens.harness.variants import built_in, default_names, unknown_variant_hint
 from launchlens.protocol.spec import MIN_TIMED_STEPS, Device, HarnessSpec
+from launchlens.suggestions import did_you_mean, near_files
 
 # Of spec and plan, what is no part of what was asked for.
 _OF_A_CHILD = {"result_path", "variant", "mode", "outputs_path", "keep_going", "patched_sources"}
@@ -175,7 +176,8 @@ def check_patch(patch: str | Path | None) -> None:
         HarnessError: there is no such file.
     """
     if patch is not None and not Path(patch).is_file():
-        raise HarnessError(f"The patch {patch} does not exist.", hint="Check the path.")
+        near = did_you_mean(near_files(Path(patch))) or "Check the path."
+        raise HarnessError(f"The patch {patch} does not exist.", hint=near)
 
 
 def stem_of(variant: str) -> str:
