@@ -297,6 +297,7 @@ def _metric(value: Any) -> str | None:
 USERS = (
     "commands",
     "profile",
+    "forecast",
     "definitions",
     "blockers",
     "json",

@@ -32,6 +32,7 @@ KINDS = {
     "analysis": "figures.Analysis",
     "comparison": "comparison.Comparison",
     "blockers": "blocking.BlockerReport",
+    "forecast": "forecast.Forecast",
     "limits": "limits.LimitReport",
     "runs": "stored.RunList",
     "stored-run": "stored.StoredRun",

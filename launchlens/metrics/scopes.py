@@ -46,6 +46,11 @@ def captured_parts(trace: Trace, steps: Sequence[Step]) -> tuple[list[Step], lis
     return parts, notes
 
 
+def holds_more(engine: str) -> bool:
+    """Whether ranges of these steps hold more than the engine captures (`StepPattern`)."""
+    return any(p.engine == engine and p.holds_more for p in patterns())
+
+
 def _scopes(trace: Trace, step: Step, pattern: StepPattern) -> list[Step]:
     """The step's scopes as steps, on its thread and within its range."""
     ranges = trace.ranges

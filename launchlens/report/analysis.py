@@ -43,15 +43,20 @@ _STEP_FIGURES = {
 }
 
 
-def analysis_document(analysis: Analysis, timelines: Sequence[Timeline] = ()) -> Document:
-    """The figures of one trace, with some of its steps drawn on a common time axis."""
+def analysis_document(
+    analysis: Analysis, timelines: Sequence[Timeline] = (), closing: Sequence[str] = ()
+) -> Document:
+    """The figures of one trace, with some of its steps drawn on a common time axis.
+
+    ``closing``: the lines that it ends with.
+    """
     return Document(
         kind="analysis",
         title=f"launchlens: {analysis.trace.label}",
         answers=tuple(_answers(analysis)) if analysis.summary else (),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         cautions=(*analysis.trace.warnings, *analysis.notes),
-        sections=tuple(_sections(analysis, timelines)),
+        sections=(*_sections(analysis, timelines), *_closing(closing)),
         provenance=analysis_provenance(analysis),
         footer=(IDLE_BASIS,),
         basis=IDLE_BASIS,
@@ -90,6 +95,11 @@ def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Sec
         yield Section("kernel-names", "Kernel names in full", (full,), folds=True)
     if analysis.steps:
         yield Section("steps", "Steps", (_step_table(analysis.steps),))
+
+
+def _closing(lines: Sequence[str]) -> Iterator[Section]:
+    if lines:
+        yield Section("forecast", "What a CUDA graph would bring", (Text(tuple(lines), "answer"),))
 
 
 def _names(groups: Sequence[Group]) -> list[str]:

@@ -36,7 +36,9 @@ def analyze(
     from launchlens.limits import ask_for_blockers, check_analysis, parse_condition, require_steps
     from launchlens.render import draws
     from launchlens.report.analysis import analysis_document
+    from launchlens.report.forecast import closing_lines
     from launchlens.workflow.blockers import analyze as analyze_trace
+    from launchlens.workflow.forecasting import ONE_GRAPH, Wanted, forecast_trace
     from launchlens.workflow.timelines import timelines_of
 
     chosen = choose_format("analysis", report_format, output)
@@ -45,5 +47,7 @@ def analyze(
     choices = Choices(phase.value, step, skip, whole, nsys)
     loaded = analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))
     timelines = timelines_of(loaded) if draws(chosen) else ()
-    show(analysis_document(loaded.analysis, timelines), chosen, output, verbose=verbose)
+    closing = closing_lines(forecast_trace(loaded, Wanted(only=ONE_GRAPH)))
+    document = analysis_document(loaded.analysis, timelines, closing)
+    show(document, chosen, output, verbose=verbose)
     end_if_broken(check_analysis(conditions, loaded.analysis))

@@ -1,0 +1,54 @@
+"""``launchlens forecast TRACE``: what a step would take as a CUDA graph, or with less in it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from launchlens.cli import options
+from launchlens.cli.output import check_output, choose_format, show
+from launchlens.workflow.load import Choices
+
+
+def forecast(
+    trace: Annotated[
+        str, typer.Argument(help="An eager trace, or RUN:VARIANT of a stored run, such as x:eager.")
+    ],
+    untraced_ms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--untraced-ms",
+            metavar="[PHASE:]MS",
+            help="What the eager step takes without a profiler, in milliseconds. May be given for "
+            "each phase.",
+        ),
+    ] = None,
+    break_at: Annotated[
+        str | None,
+        typer.Option(
+            "--break-at",
+            metavar="REGEX",
+            help="Kernels, or NVTX ranges, that stay between graphs: attention, if none is named.",
+        ),
+    ] = None,
+    phase: options.PhaseOption = options.PhaseChoice.all,
+    step: options.StepOption = None,
+    skip: options.SkipOption = 0,
+    nsys: options.NsysOption = None,
+    runs: options.RunsOption = None,
+    report_format: Annotated[str | None, options.format_option("forecast")] = None,
+    output: options.OutputOption = None,
+    verbose: options.VerboseOption = False,
+) -> None:
+    """What a step would take as a CUDA graph, told from an eager trace before it is captured."""
+    from launchlens.report.forecast import forecast_document
+    from launchlens.workflow.forecasting import Wanted, forecast_trace, load_eager, parse_times
+
+    check_output(output)
+    chosen = choose_format("forecast", report_format, output)
+    times = parse_times(untraced_ms or ())
+    choices = Choices(phase.value, step, skip, nsys=nsys)
+    loaded, known = load_eager(trace, choices, runs)
+    made = forecast_trace(loaded, Wanted(break_at=break_at, untraced=known, given=times))
+    show(forecast_document(made), chosen, output, verbose=verbose)

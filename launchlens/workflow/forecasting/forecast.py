@@ -1,0 +1,106 @@
+"""Every phase of a trace forecast, with what a reader must know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from launchlens.records.forecast import ConstantsUsed, Forecast
+from launchlens.workflow.forecasting.steps import steps_of, traced_step, why_not
+from launchlens.workflow.forecasting.times import check_given, known_time
+from launchlens.workflow.forecasting.wanted import Wanted
+from launchlens.workflow.load import Loaded
+
+if TYPE_CHECKING:
+    from launchlens.forecast import PhaseForecasts
+    from launchlens.forecast.constants import Constants
+
+_STEPS = 5
+_QUICK_STEPS = 3
+_HARNESS = "launchlens"
+
+
+def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
+    """Forecast every phase of a trace.
+
+    Raises:
+        UsageError: an option is no regular expression, or names nothing in the trace.
+    """
+    from launchlens.forecast import forecast_phase
+    from launchlens.forecast.constants import choose
+    from launchlens.forecast.step_graph import TraceIndex
+
+    wanted = wanted or Wanted()
+    analysis = loaded.analysis
+    check_given(wanted.given, [g.phase for g in analysis.summary])
+    constants = choose(analysis.trace.gpu, wanted.constants)
+    index = TraceIndex(loaded.trace, loaded.measured.calls)
+    made: list[PhaseForecasts] = []
+    unanswered: list[str] = []
+    for group in analysis.summary:
+        steps = steps_of(loaded, group)
+        if why := why_not(loaded, group, steps):
+            unanswered.append(f"{group.phase} steps: {why}.")
+            continue
+        most = _QUICK_STEPS if wanted.only else _STEPS
+        chosen = steps[:: max(len(steps) // most, 1)][:most]
+        traced = [traced_step(loaded, index, s, constants, wanted) for s in chosen]
+        certain = all(s.domain == _HARNESS for s in steps)
+        known = known_time(wanted, group)
+        made.append(
+            forecast_phase(
+                group.phase,
+                traced,
+                constants,
+                known,
+                only=wanted.only,
+                certain_effects=certain,
+            )
+        )
+    untraced = tuple(m.untraced for m in made)
+    forecasts = tuple(f for m in made for f in m.forecasts)
+    return Forecast(
+        label=analysis.trace.label,
+        trace=analysis.trace,
+        untraced_ns=untraced[0].step_ns if untraced else None,
+        untraced=untraced,
+        forecasts=forecasts,
+        constants=_used(constants) if made else None,
+        unanswered=tuple(unanswered),
+        notes=tuple(_notes(loaded, constants, made)),
+    )
+
+
+def _notes(loaded: Loaded, constants: Constants, made: Sequence[PhaseForecasts]) -> Iterator[str]:
+    """What a reader must know of the forecasts."""
+    from launchlens.metrics import holds_more
+
+    if not made:
+        return
+    if constants.foreign:
+        gpu = loaded.analysis.trace.gpu or "a GPU that the trace does not name"
+        yield (
+            f"Launches and graphs were measured on {constants.gpu}, and the trace is of {gpu}: "
+            "intervals are wide. `launchlens calibrate` measures a machine."
+        )
+    for note, places, ns in dict.fromkeys(a for m in made for a in m.added):
+        yield note.format(count=places, time=f"{ns / 1e6:.2f} ms")
+    if any(holds_more(g.engine) for g in loaded.analysis.summary):
+        yield (
+            "The engine's range holds work of its own around the forward pass, which a graph does "
+            "not take away: take these as times of the forward pass alone."
+        )
+
+
+def _used(constants: Constants) -> ConstantsUsed:
+    from launchlens.forecast.constants import COSTS
+
+    return ConstantsUsed(
+        gpu=constants.gpu,
+        driver=constants.driver,
+        cuda=constants.cuda,
+        source="measured" if constants.source == "measured" else "shipped",
+        foreign=constants.foreign,
+        evidence=constants.evidence,
+        costs_ns={name: getattr(constants, name).value for name in COSTS},
+    )
