@@ -27,6 +27,8 @@ class Case:
     """What launches and graphs cost."""
     breaks: Mask
     """Calls at which a breakable graph is broken, shape (calls,)."""
+    outside: Mask
+    """Calls that the engine makes outside of what it captures: they stay, shape (calls,)."""
     adds: float = 1.0
     """How much of what capturing adds is counted."""
 

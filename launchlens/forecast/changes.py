@@ -227,11 +227,6 @@ def segments_between(stays: Mask, submits: Mask) -> IntColumn:
     return segment
 
 
-def whole(graph: StepGraph) -> IntColumn:
-    """One graph that holds every call."""
-    return np.zeros(graph.calls, np.int64)
-
-
 def calls_of_ops(graph: StepGraph, ops: Sequence[int] | IntColumn) -> Mask:
     """The calls that submitted these operations, shape (calls,)."""
     found = np.zeros(graph.calls, bool)

@@ -38,6 +38,8 @@ class TracedStep:
     """What each operation is."""
     breaks: Mask
     """Calls at which a breakable graph is broken."""
+    outside: Mask
+    """Calls that the engine makes outside of what it captures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ def forecast_phase(
     *,
     only: str | None = None,
     certain_effects: bool = False,
+    part: bool = False,
 ) -> PhaseForecasts:
     """Forecast a phase from some of its steps.
 
@@ -81,12 +84,13 @@ def forecast_phase(
         only: the one variant wanted of those that are always forecast; None takes all.
         certain_effects: the model is known to do what the effects say; else the lower end of an
             interval is without them.
+        part: the steps hold more than what is captured, and do not tell that apart.
     """
     cases = [_case(step, constants, known) for step in steps]
     base = _base(phase, steps, constants, known)
     wanted = [(v.name, v.change, False) for v in variants() if only in (None, v.name)]
     wanted += [(name, change, True) for name, change in asked]
-    made = (_forecast(phase, cases, base, *w, certain=certain_effects) for w in wanted)
+    made = (_forecast(phase, cases, base, *w, certain=certain_effects, part=part) for w in wanted)
     effects: dict[str, tuple[int, int]] = {}
     for effect, ops in cases[0].added:
         ns = round(ops.size * cases[0].added_ns(effect, in_graph=True))
@@ -100,7 +104,7 @@ def _case(step: TracedStep, constants: Constants, known: KnownTime | None) -> Ca
         graph = taking(step.graph, known.step_ns)
     else:
         graph = without_tracing(step.graph, constants.tracing_ns.value)
-    return Case(graph, step.names, constants, step.breaks)
+    return Case(graph, step.names, constants, step.breaks, step.outside)
 
 
 def _base(
@@ -136,6 +140,7 @@ def _forecast(
     is_asked: bool,
     *,
     certain: bool,
+    part: bool,
 ) -> StepForecast | None:
     graphs = [change(case) for case in cases]
     changed = [graph for graph in graphs if graph is not None]
@@ -145,9 +150,10 @@ def _forecast(
     step = statistics.median(times)
     below, above = _reach(cases[0], change, times, certain=certain)
     captures = any((graph.kind == CallKind.GRAPH).any() for graph in changed)
+    part = part and captures
     if not captures:  # the step as it is, with less in it: as uncertain as that is
-        part = max(base.high_ns - base.low_ns, 0) / 2 / max(base.step_ns, 1)
-        below = above = float(np.hypot(below, part * step))
+        doubt = max(base.high_ns - base.low_ns, 0) / 2 / max(base.step_ns, 1)
+        below = above = float(np.hypot(below, doubt * step))
     first = changed[0]
     low, high = max(round(step - below), 0), round(step + above)
     fast, slow = _speedups(base, step, low, high)
@@ -160,16 +166,17 @@ def _forecast(
         step_ns=round(step),
         low_ns=low,
         high_ns=high,
-        speedup=base.step_ns / max(step, 1),
-        speedup_low=slow,
-        speedup_high=fast,
-        saved_ns=base.step_ns - round(step),
-        verdict=_verdict(base, step, low, high),
+        speedup=None if part else base.step_ns / max(step, 1),
+        speedup_low=None if part else slow,
+        speedup_high=None if part else fast,
+        saved_ns=None if part else base.step_ns - round(step),
+        verdict="unknown" if part else _verdict(base, step, low, high),
         graph_launches=int((first.kind == CallKind.GRAPH).sum()),
         launches=int(first.launches.sum()),
         operations=first.operations,
         busy_ns=int(first.op_ns.sum()),
         added_ns=added,
+        part=part,
         asked=is_asked,
     )
 

@@ -51,6 +51,12 @@ def holds_more(engine: str) -> bool:
     return any(p.engine == engine and p.holds_more for p in patterns())
 
 
+def captured_scopes(trace: Trace, step: Step) -> list[Step]:
+    """What within a step's range its engine captures, where ranges tell it."""
+    pattern = next((p for p in patterns() if p.engine == step.engine and p.holds_more), None)
+    return _scopes(trace, step, pattern) if pattern is not None else []
+
+
 def _scopes(trace: Trace, step: Step, pattern: StepPattern) -> list[Step]:
     """The step's scopes as steps, on its thread and within its range."""
     ranges = trace.ranges

@@ -7,8 +7,8 @@ from typing import Literal
 
 from launchlens.records.figures import Phase, TraceInfo
 
-Verdict = Literal["faster", "little", "slower"]
-"""What a change brings: `little`: less than the smallest saving that matters, or perhaps none."""
+Verdict = Literal["faster", "little", "slower", "unknown"]
+"""What a change brings; `little`: less than the smallest saving that matters, or perhaps none."""
 UntracedSource = Literal["measured", "given", "estimated"]
 """`measured` by the run that the trace is of, `given` by hand, or `estimated` from the trace."""
 
@@ -28,13 +28,14 @@ class StepForecast:
     """Lower end of its 90% interval."""
     high_ns: int
     """Upper end of it."""
-    speedup: float
-    """How many times faster than the step as it is, untraced; below 1 it is slower."""
-    speedup_low: float
+    speedup: float | None
+    """How many times faster than the step as it is, untraced; below 1 it is slower. Null where
+    ``part`` says that the time is of a part of the step."""
+    speedup_low: float | None
     """Lower end of its 90% interval."""
-    speedup_high: float
+    speedup_high: float | None
     """Upper end of it."""
-    saved_ns: int
+    saved_ns: int | None
     """The step as it is less ``step_ns``; negative where the change loses."""
     verdict: Verdict
     """What it brings."""
@@ -48,6 +49,9 @@ class StepForecast:
     """Time of its operations one by one, as the trace has them, with those that the change adds."""
     added_ns: int
     """The part of ``step_ns`` that is work which the change adds."""
+    part: bool = False
+    """Whether it is of the forward pass alone, since the step's range holds work of the engine's
+    own which no graph takes away, and the trace does not tell that apart."""
     asked: bool = False
     """Whether it answers an option, and is not a change that is always looked at."""
 
@@ -110,6 +114,8 @@ class Forecast:
     """The forecasts, by phase, the whole step as one graph first."""
     constants: ConstantsUsed | None
     """What they were made with."""
+    broken_at: str = "attention"
+    """Where breakable graphs are broken: attention, or the expression of ``--break-at``."""
     unanswered: tuple[str, ...] = ()
     """Why there is no forecast of some steps, in sentences."""
     notes: tuple[str, ...] = ()

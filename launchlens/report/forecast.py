@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from launchlens.records.forecast import Forecast, StepForecast, Untraced
 from launchlens.report.cells import Interval, Value
+from launchlens.report.changes import faster, times
 from launchlens.report.document import Block, Column, Document, Facts, Row, Section, Table, Text
-from launchlens.report.words import LONG, digits, format_ns, plain, step_words
+from launchlens.report.words import LONG, format_ns, plain, step_words
 
 _WAYS = {
     "cudagraph": "as one CUDA graph",
@@ -16,7 +17,7 @@ _WAYS = {
 _BUSY = 0.8
 """A step whose operations make up this part of it leaves little for a graph to save."""
 _BROKEN = "as {count} CUDA graphs with {eager} between them"
-_VERDICTS = {"faster": "faster", "little": "brings little", "slower": "slower"}
+_VERDICTS = {"faster": "faster", "little": "brings little", "slower": "slower", "unknown": ""}
 
 
 def forecast_document(forecast: Forecast) -> Document:
@@ -45,7 +46,7 @@ def closing_lines(forecast: Forecast) -> tuple[str, ...]:
     """What a report on a trace ends with: a line for each phase that could be forecast."""
     several = len(forecast.untraced) > 1
     return tuple(
-        (f"{step_words(base.phase)} " if several else "") + _sentence(first, base)
+        (f"{step_words(base.phase)}, " if several else "") + _sentence(first, base)
         for base in forecast.untraced
         for first in [f for f in forecast.forecasts if f.phase == base.phase][:1]
     )
@@ -53,6 +54,8 @@ def closing_lines(forecast: Forecast) -> tuple[str, ...]:
 
 def _sentence(forecast: StepForecast, base: Untraced) -> str:
     """A forecast in a sentence: the time, its interval, and what it brings."""
+    if forecast.part:
+        return f"the forward pass {_way(forecast)}: {_time(forecast)} (forecast)"
     return f"{_way(forecast)}: {_time(forecast)}, {_brings(forecast, base)} (forecast)"
 
 
@@ -74,9 +77,10 @@ def _time(forecast: StepForecast) -> str:
 def _brings(forecast: StepForecast, base: Untraced) -> str:
     """How many times faster; of an untraced time that is itself estimated the range alone."""
     if forecast.verdict == "faster":
-        if base.source == "estimated":
-            return f"{digits(forecast.speedup_low)} to {digits(forecast.speedup_high)}× faster"
-        return f"{digits(forecast.speedup)}× faster"
+        if base.source != "estimated":
+            return faster(base.step_ns, forecast.step_ns)
+        low, high = (times(x or 0) for x in (forecast.speedup_low, forecast.speedup_high))
+        return f"{low.rstrip('×')} to {high} faster"
     if forecast.verdict == "slower":
         return f"slower than the {format_ns(base.step_ns)} that it takes as it is"
     busy = forecast.busy_ns >= _BUSY * base.step_ns
@@ -116,10 +120,10 @@ def _table(forecast: Forecast, base: Untraced) -> Table:
     rows = [
         Row(
             (
-                _row_name(f),
+                _row_name(f, forecast.broken_at),
                 Value(f.step_ns, "ns"),
                 Interval(f.low_ns, f.high_ns, "ns"),
-                f"{digits(f.speedup)}×",
+                "" if f.speedup is None else times(f.speedup),
                 Value(f.launches, "count"),
                 _VERDICTS[f.verdict],
             )
@@ -142,10 +146,12 @@ def _table(forecast: Forecast, base: Untraced) -> Table:
     )
 
 
-def _row_name(forecast: StepForecast) -> str:
+def _row_name(forecast: StepForecast, broken_at: str) -> str:
     if forecast.variant == "breakable":
-        return f"as {forecast.graph_launches} CUDA graphs, broken at attention"
-    return _way(forecast)
+        name = f"as {forecast.graph_launches} CUDA graphs, broken at {plain(broken_at)}"
+    else:
+        name = _way(forecast)
+    return f"forward pass {name}" if forecast.part else name
 
 
 def _facts(forecast: Forecast) -> Iterator[tuple[str, str]]:
@@ -161,4 +167,4 @@ def _facts(forecast: Forecast) -> Iterator[tuple[str, str]]:
         parts = [f"{f.operations} operations of {format_ns(f.busy_ns)}"]
         if f.added_ns:
             parts.append(f"{format_ns(f.added_ns)} of work that capturing adds")
-        yield f"{f.phase}, {_row_name(f)}", ", ".join(parts)
+        yield f"{f.phase}, {_row_name(f, forecast.broken_at)}", ", ".join(parts)

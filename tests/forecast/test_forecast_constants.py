@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_breaks_come_from_the_broken_graphs_gaps():
         low, high = loaded.measured.owned.calls.low[i], loaded.measured.owned.calls.high[i]
         rows = np.flatnonzero((ops.api_row >= low) & (ops.api_row < high))
         rows = rows[np.argsort(ops.start_ns[rows])]
-        for a, b in zip(rows[:-1], rows[1:], strict=True):
+        for a, b in pairwise(rows):
             of_graph = (ops.kind[a] == OpKind.GRAPH, ops.kind[b] == OpKind.GRAPH)
             kind = {(True, False): "leaves", (False, True): "enters"}.get(of_graph, "between")
             kinds[kind].append(int(ops.start_ns[b] - ops.end_ns[a]))

@@ -14,7 +14,8 @@ from step_graphs import eager, graphs_of, shipped
 
 from launchlens.forecast import KnownTime, TracedStep, forecast_phase
 from launchlens.forecast.changes import calls_of_ops
-from launchlens.forecast.constants import COSTS, Constant, choose, shipped as shipped_constants
+from launchlens.forecast.constants import COSTS, Constant, choose
+from launchlens.forecast.constants import shipped as shipped_constants
 from launchlens.workflow.forecasting import Wanted, forecast_trace
 from launchlens.workflow.load import Choices, load
 
@@ -33,9 +34,14 @@ KNOWN = replace(
 """Costs made up for these tests."""
 
 
+def traced(graph, breaks=(), outside=()):
+    names = ["gemm"] * graph.operations
+    return TracedStep(graph, names, calls_of_ops(graph, breaks), calls_of_ops(graph, outside))
+
+
 def forecasts(path: Path, *, breaks=(), constants=KNOWN, known=None, **more):
     graph = graphs_of(load(path, Choices()))[0][1]
-    step = TracedStep(graph, ["gemm"] * graph.operations, calls_of_ops(graph, breaks))
+    step = traced(graph, breaks)
     made = forecast_phase("decode", [step], constants, known, **more)
     return made, {f.variant: f for f in made.forecasts}
 
@@ -97,7 +103,7 @@ def test_bounds_that_hold_for_every_step(tmp_path_factory, launches, kernel_ns, 
 @settings(max_examples=15, deadline=None)
 def test_what_the_step_takes_untraced_changes_no_captured_time(factor):
     graph = qwen_step()
-    step = TracedStep(graph, [""] * graph.operations, calls_of_ops(graph, ()))
+    step = traced(graph)
     untraced = round(26_500_000 * factor)
     known = KnownTime(untraced, untraced, untraced, "given")
     made = forecast_phase("prefill", [step], KNOWN, known, only="cudagraph")
@@ -115,8 +121,26 @@ def qwen_step():
 @cache
 def qwen_captured():
     graph = qwen_step()
-    step = TracedStep(graph, [""] * graph.operations, calls_of_ops(graph, ()))
+    step = traced(graph)
     return forecast_phase("prefill", [step], KNOWN, None, only="cudagraph").forecasts[0].step_ns
+
+
+def test_what_an_engine_does_outside_of_the_forward_pass_stays(tmp_path):
+    """Ten launches in front stay as they are: 100 µs; the graph holds the other ninety."""
+    graph = graphs_of(load(eager(tmp_path, launches=100, kernel_ns=2_000), Choices()))[0][1]
+    step = traced(graph, outside=range(10))
+    made = forecast_phase("decode", [step], KNOWN, None, only="cudagraph")
+    (one,) = made.forecasts
+    assert (one.launches, one.graph_launches) == (11, 1)
+    assert one.step_ns == pytest.approx(94_000 + 90 * 2_000 + 89 * GAP + LATENCY, rel=0.03)
+
+
+def test_a_range_that_holds_more_than_is_captured_gives_no_speed_up():
+    made = forecast_trace(shipped("vllm024-qwen3-0.6b-eager"))
+    graph = made.forecasts[0]
+    assert (graph.part, graph.speedup, graph.saved_ns) == (True, None, None)
+    assert graph.verdict == "unknown"
+    assert any("forward pass alone" in note for note in made.notes)
 
 
 def test_constants_of_another_gpu_are_said_and_widen(tmp_path):

@@ -27,7 +27,7 @@ def _change(case: Case) -> StepGraph | None:
     if not stays.any():
         return None
     # Marked before: adding work in front of an operation does not change which calls there are.
-    segment = segments_between(stays, works)
+    segment = segments_between(stays | case.outside, works)
     changed = case.with_added(in_graph=False)
     pieces = np.flatnonzero(stays & ~np.append(stays[1:], False))
     ends = [c for c in pieces.tolist() if works[c]]

@@ -14,6 +14,7 @@ from launchlens.workflow.load import Loaded
 if TYPE_CHECKING:
     from launchlens.forecast import PhaseForecasts
     from launchlens.forecast.constants import Constants
+    from launchlens.records.figures import Step
 
 _STEPS = 5
 _QUICK_STEPS = 3
@@ -55,6 +56,7 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
                 known,
                 only=wanted.only,
                 certain_effects=certain,
+                part=_is_part(loaded, steps),
             )
         )
     untraced = tuple(m.untraced for m in made)
@@ -66,6 +68,7 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
         untraced=untraced,
         forecasts=forecasts,
         constants=_used(constants) if made else None,
+        broken_at=wanted.break_at or "attention",
         unanswered=tuple(unanswered),
         notes=tuple(_notes(loaded, constants, made)),
     )
@@ -73,8 +76,6 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
 
 def _notes(loaded: Loaded, constants: Constants, made: Sequence[PhaseForecasts]) -> Iterator[str]:
     """What a reader must know of the forecasts."""
-    from launchlens.metrics import holds_more
-
     if not made:
         return
     if constants.foreign:
@@ -85,11 +86,18 @@ def _notes(loaded: Loaded, constants: Constants, made: Sequence[PhaseForecasts])
         )
     for note, places, ns in dict.fromkeys(a for m in made for a in m.added):
         yield note.format(count=places, time=f"{ns / 1e6:.2f} ms")
-    if any(holds_more(g.engine) for g in loaded.analysis.summary):
+    if any(f.part for m in made for f in m.forecasts):
         yield (
             "The engine's range holds work of its own around the forward pass, which a graph does "
-            "not take away: take these as times of the forward pass alone."
+            "not take away: the times as graphs are of the forward pass alone."
         )
+
+
+def _is_part(loaded: Loaded, steps: Sequence[Step]) -> bool:
+    """Whether the steps hold more than their engine captures, and do not tell it apart."""
+    from launchlens.metrics import captured_scopes, holds_more
+
+    return any(holds_more(s.engine) and not captured_scopes(loaded.trace, s) for s in steps)
 
 
 def _used(constants: Constants) -> ConstantsUsed:

@@ -39,7 +39,8 @@ def why_not(loaded: Loaded, group: Group, steps: Sequence[Step]) -> str | None:
         ),
         (
             not steps or any(s.window_ns is None or s.busy_ns is None for s in steps),
-            group.unknown_reason or "the trace does not tell what ran on the GPU",
+            (group.unknown_reason or "").rstrip(".")
+            or "the trace does not tell what ran on the GPU",
         ),
         (
             any(s.bounds.get("busy_ns") or s.lost_launches or s.untimed_operations for s in steps),
@@ -66,7 +67,23 @@ def traced_step(
     rows = StepRows(int(calls.low[row]), int(calls.high[row]), step.start_ns, step.end_ns)
     graph = build(index, rows, delay_ns=round(constants.delay_ns.value))
     names = _names(loaded, graph)
-    return TracedStep(graph, names, _breaks(loaded, graph, names, step, wanted))
+    return TracedStep(
+        graph, names, _breaks(loaded, graph, names, step, wanted), _outside(loaded, graph, step)
+    )
+
+
+def _outside(loaded: Loaded, graph: StepGraph, step: Step) -> Mask:
+    """Calls outside of what the engine captures, where its ranges tell; else none."""
+    import numpy as np
+
+    from launchlens.metrics import captured_scopes
+
+    start = loaded.trace.api.start_ns[graph.row]
+    scopes = captured_scopes(loaded.trace, step)
+    outside = np.full(graph.calls, bool(scopes))
+    for scope in scopes:
+        outside &= (start < scope.start_ns) | (start > scope.end_ns)
+    return outside
 
 
 def _names(loaded: Loaded, graph: StepGraph) -> list[str]:
