@@ -28,6 +28,8 @@ from launchlens.serialize import KINDS, describe, from_json, record_of, to_json
 from launchlens.serialize import schema as schema_of
 from launchlens.store import list_runs, load_run
 from launchlens.trace import read_trace
+from launchlens.workflow.forecasting import forecast_trace
+from launchlens.workflow.load import Choices, load
 
 HERE = Path(__file__).parent
 TRACES = Path(__file__).parents[1] / "traces"
@@ -153,6 +155,12 @@ def limit(status: str) -> LimitResult:
     return LimitResult("launches<=3", "launches", "count", "x", status, 4, "value", 4, 3)
 
 
+def shipped_trace():
+    """A shipped eager trace with its figures."""
+    (file,) = (HERE.parent / "traces").glob("trtllm-range-names.*.sqlite.xz")
+    return load(file, Choices())
+
+
 @pytest.fixture
 def made(tmp_path):
     """A record of every kind; those of stored runs from runs of the version before."""
@@ -166,6 +174,7 @@ def made(tmp_path):
         "analysis": analysis(findings=(finding(),)),
         "comparison": comparison(findings=(finding(),)),
         "blockers": BlockerReport("launchlens.blockers/1", "x", ("decode",), 1, None, (finding(),)),
+        "forecast": forecast_trace(shipped_trace()),
         "limits": LimitReport(budget="b.toml", held=False, traces=(limits,)),
         "runs": RunList(runs=rows),
         "stored-run": load_run(runs / rows[0].id),

@@ -50,8 +50,10 @@ class Constants:
     """Its driver."""
     cuda: str | None
     """Version of CUDA."""
+    format: str
+    """Format of the traces that `tracing_ns` was measured with (`TraceInfo.format`)."""
     recorder: str | None
-    """What recorded the traces that `tracing_ns` was measured with."""
+    """What recorded them."""
     cpu: str | None
     """The CPU, on which costs of calls depend."""
     measured: str
@@ -83,22 +85,28 @@ class Constants:
     """`shipped` or `measured`."""
     foreign: bool = False
     """Whether the trace is of another GPU than the constants."""
+    other_recorder: bool = False
+    """Whether it was recorded by another program than the one whose tracing was measured."""
 
     def raised(self, name: str) -> Constants:
         """The constants with one of them higher by its spread."""
         constant: Constant = getattr(self, name)
         return replace(self, **{name: replace(constant, value=constant.value + constant.spread)})  # type: ignore[arg-type]
 
-    def for_gpu(self, gpu: str | None) -> Constants:
-        """The constants for a trace of this GPU: with wide spreads if it is another one."""
+    def for_trace(self, gpu: str | None, trace_format: str) -> Constants:
+        """The constants for a trace of this GPU and format: with wide spreads if others'."""
+        found = self
+        if trace_format != self.format:
+            tracing = replace(self.tracing_ns, spread=self.tracing_ns.value)
+            found = replace(found, tracing_ns=tracing, other_recorder=True)
         if gpu == self.gpu:
-            return self
+            return found
         wide = {
             name: Constant(c.value, max(c.spread, FOREIGN_SPREAD * c.value))
             for name in COSTS
-            if (c := getattr(self, name))
+            if (c := getattr(found, name))
         }
-        return replace(self, foreign=True, **wide)  # type: ignore[arg-type]
+        return replace(found, foreign=True, **wide)  # type: ignore[arg-type]
 
 
 def parse(text: str, *, named: str, source: str) -> Constants:
@@ -111,7 +119,12 @@ def parse(text: str, *, named: str, source: str) -> Constants:
         read: dict[str, Any] = json.loads(text)
         costs = {n: Constant(float(read[n]["value"]), float(read[n]["spread"])) for n in COSTS}
         told = {f.name: read.get(f.name) for f in fields(Constants) if f.name not in COSTS}
-        told |= {"source": source, "foreign": False, "model_error": float(read["model_error"])}
+        told |= {
+            "source": source,
+            "foreign": False,
+            "other_recorder": False,
+            "model_error": float(read["model_error"]),
+        }
         if any(not 0 <= v < 1e9 for c in costs.values() for v in (c.value, c.spread)):
             raise ValueError("a cost is negative or longer than a second")
         return Constants(**{**told, **costs, "gpu": str(read["gpu"])})  # type: ignore[arg-type]
@@ -130,7 +143,7 @@ def shipped() -> tuple[Constants, ...]:
     return tuple(parse(f.read_text("utf-8"), named=f.name, source="shipped") for f in files)
 
 
-def choose(gpu: str | None, measured: Path | None = None) -> Constants:
+def choose(gpu: str | None, trace_format: str, measured: Path | None = None) -> Constants:
     """The constants for a trace of a GPU.
 
     Those measured on this machine where ``measured`` is their file and they are of that GPU, else
@@ -144,4 +157,4 @@ def choose(gpu: str | None, measured: Path | None = None) -> Constants:
         text = measured.read_text("utf-8")
         known.insert(0, parse(text, named=str(measured), source="measured"))
     own = next((c for c in known if c.gpu == gpu), None)
-    return own or known[0].for_gpu(gpu)
+    return (own or known[0]).for_trace(gpu, trace_format)

@@ -15,7 +15,7 @@ from launchlens.forecast.constants import choose, parse
 from launchlens.forecast.effects.attention_mask import EFFECT
 from launchlens.records.columns import OpKind
 
-H200 = choose("NVIDIA H200")
+H200 = choose("NVIDIA H200", "nsys")
 CAPTURED = (
     "profile-qwen3-0.6b-cudagraph",
     "qwen3-0.6b-cudagraph",

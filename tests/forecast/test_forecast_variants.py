@@ -21,7 +21,7 @@ from launchlens.workflow.load import Choices, load
 
 GAP, REPLAY, LATENCY = 400, 10_000, 6_000
 KNOWN = replace(
-    choose("NVIDIA H200"),
+    choose("NVIDIA H200", "nsys"),
     **{
         **{name: Constant(0, 0) for name in COSTS},
         "node_gap_ns": Constant(GAP, 0),

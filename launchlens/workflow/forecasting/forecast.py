@@ -34,7 +34,7 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
     wanted = wanted or Wanted()
     analysis = loaded.analysis
     check_given(wanted.given, [g.phase for g in analysis.summary])
-    constants = choose(analysis.trace.gpu, wanted.constants)
+    constants = choose(analysis.trace.gpu, analysis.trace.format, wanted.constants)
     index = TraceIndex(loaded.trace, loaded.measured.calls)
     made: list[PhaseForecasts] = []
     unanswered: list[str] = []
@@ -83,6 +83,11 @@ def _notes(loaded: Loaded, constants: Constants, made: Sequence[PhaseForecasts])
         yield (
             f"Launches and graphs were measured on {constants.gpu}, and the trace is of {gpu}: "
             "intervals are wide. `launchlens calibrate` measures a machine."
+        )
+    if constants.other_recorder and any(m.untraced.source == "estimated" for m in made):
+        yield (
+            f"What tracing costs was measured with {constants.recorder}, not with what recorded "
+            "this trace: the step as it is, untraced, is hardly known. --untraced-ms gives it."
         )
     for note, places, ns in dict.fromkeys(a for m in made for a in m.added):
         yield note.format(count=places, time=f"{ns / 1e6:.2f} ms")
