@@ -301,8 +301,8 @@ def test_a_metric_newer_than_a_report_is_unknown_in_it():
 def test_a_metric_of_requests_newer_than_a_comparison_is_unknown_in_it(made):
     document = json.loads(to_json(made["comparison"]))
     for side in (document["baseline"], *document["candidates"]):
-        for load in side["facts"]["requests"]:
-            del load["itl_ns"]
+        for requests in side["facts"]["requests"]:
+            del requests["itl_ns"]
     read = from_json(json.dumps(document), named="x.json")
     loads = [load for side in read.sides for load in side.facts.requests]
     assert loads
