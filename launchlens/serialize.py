@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from launchlens.records.variant import VariantFacts
 
 _BEYOND = 2.0**63
-_OBEYED = re.compile(
-    "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|#(?=#\\[)"
+_UNUSUAL = re.compile(r"[^\n -~]|#(?=#\[)")
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Characters that terminals and logs obey: control and bidi marks, "##[" of GitHub's runner."""
+"""Characters that show nothing and pass for printable: fillers and selectors of variants."""
 
 KINDS = {
     "analysis": "figures.Analysis",
@@ -50,8 +51,20 @@ def to_json(record: Any) -> str:
 
 
 def inert_json(text: str) -> str:
-    """JSON that says the same, with escapes for what a terminal or GitHub's runner would obey."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """JSON that says the same, with escapes for what nobody sees or a terminal would obey.
+
+    Those are control, format and bidi characters, tags (U+E0000 and on), what Unicode has not
+    assigned, and "##[" of GitHub's runner.
+    """
+    return _UNUSUAL.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if character == "#":
+        return "\\u0023"
+    shown = character.isprintable() and not _UNSEEN.match(character)
+    return character if shown else json.dumps(character)[1:-1]
 
 
 def from_json(text: str, *, named: str) -> Any:

@@ -6,7 +6,7 @@ import json
 import lzma
 import pkgutil
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -126,6 +126,36 @@ def test_unknown_is_null_and_never_a_word_or_nan():
     assert (step["idle"], step["kernels"], step["gaps_ns"]) == (None, None, None)
     assert "NaN" not in text
     assert "Infinity" not in text
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    map(
+        chr,
+        (
+            0xE0041,
+            0xE007F,
+            0xE0100,
+            0x202E,
+            0x2066,
+            0x200B,
+            0xFEFF,
+            0x3164,
+            0xFE0F,
+            0xE000,
+            0x7F,
+            0x9B,
+            0,
+        ),
+    ),
+)
+def test_what_nobody_sees_is_escaped_in_every_json(unseen):
+    record = replace(analysis(), notes=(f"a{unseen}b ≥ 1 µs",))
+    text = to_json(record)
+    assert unseen not in text
+    assert "b ≥ 1 µs" in text
+    assert json.loads(text)["notes"] == [f"a{unseen}b ≥ 1 µs"]
+    assert from_json(text, named="x.json") == record
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ _SUBMITS_NOTHING = np.array(
     [k is not CallKind.UNNAMED and not CallKind.KERNEL <= k <= CallKind.MEMSET for k in CallKind]
 )
 """By kind: whether a call of it is known to submit no work."""
+_LAUNCHES = (int(CallKind.KERNEL), int(CallKind.GRAPH))
 _NOT_READY = (34, 600)
 """What a query returns while work is under way (cudaErrorNotReady, of old and new CUDA)."""
 _FAMILY = {int(CallKind.STREAM_ALLOC): int(CallKind.ALLOC)}
@@ -41,6 +42,9 @@ class Calls:
     failed: BoolColumn
     """Calls that returned an error, and so did nothing; of nested ones the outermost. They are of
     kind OTHER. A query that answers "not ready" has not failed."""
+    unnamed: BoolColumn
+    """Calls whose name the trace does not tell. Those that have a kernel or a graph are launches
+    all the same, of kind KERNEL or GRAPH."""
     unlisted: BoolColumn
     """Calls of no kind that submits work, although they have a kernel or a graph."""
     inner: tuple[IntColumn, IntColumn]
@@ -67,7 +71,8 @@ def class_calls(trace: Trace) -> Calls:
     waits = np.array([blocks_host(n) for n in api.names] or [False])
     kind = kinds[api.name] if named else np.empty(0, np.int8)
     has_op, has_span = np.zeros(kind.size, bool), np.zeros(kind.size, bool)
-    unlisted = np.zeros(kind.size, bool)
+    unlisted, unnamed = np.zeros(kind.size, bool), kind == CallKind.UNNAMED
+    kind = kind.copy() if unnamed.any() else kind
     for ops in (trace.ops, trace.untimed):
         is_span = ops.kind == OpKind.GRAPH
         linked = ops.api_row >= 0
@@ -75,8 +80,14 @@ def class_calls(trace: Trace) -> Calls:
         has_span[ops.api_row[linked & is_span]] = True
         launched = ops.api_row[linked & (is_span | (ops.kind == OpKind.KERNEL))]
         unlisted[launched[_SUBMITS_NOTHING[kind[launched]]]] = True
-        del is_span, linked, launched
-    kind, twins = _count_twins_once(api, kind, {int(k) for k in kinds.tolist()})
+        kind[launched[unnamed[launched]]] = CallKind.KERNEL
+        of_graphs = ops.api_row[linked & (is_span | ops.is_node)]
+        kind[of_graphs[unnamed[of_graphs]]] = CallKind.GRAPH
+        del is_span, linked, launched, of_graphs
+    there = {int(k) for k in kinds.tolist()} | ({*_LAUNCHES} if unnamed.any() else set())
+    kind, twins = _count_twins_once(api, kind, there)
+    for inner, _ in twins:
+        unnamed[inner] = False
     for inner, outer in twins:
         np.logical_or.at(has_op, outer, has_op[inner])
         np.logical_or.at(has_span, outer, has_span[inner])
@@ -97,6 +108,7 @@ def class_calls(trace: Trace) -> Calls:
         has_span,
         blocking,
         failed,
+        unnamed & ~failed,
         unlisted,
         (nested[0], nested[1]),
     )

@@ -98,7 +98,7 @@ def _hidden_beside(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group
 def _odd_calls(trace: Trace, measured: MeasuredSteps) -> Iterable[str]:
     """Calls whose names say nothing of what they did."""
     steps, calls = measured.steps, measured.calls
-    odd = np.flatnonzero((calls.kind == CallKind.UNNAMED) | calls.unlisted)
+    odd = np.flatnonzero(calls.unnamed | calls.unlisted)
     own = odd[np.unique(measured.owned.calls.within(odd).expand()[0])]
     short = [s for s in steps if s.lost_launches and s.kernels is not None]
     if lost := sum(s.lost_launches or 0 for s in short):
@@ -107,11 +107,13 @@ def _odd_calls(trace: Trace, measured: MeasuredSteps) -> Iterable[str]:
             f"{lost} kernel launches in {with_loss} steps have no kernel row: events were dropped, "
             "or the recording ended first. Busy time is too low and idle too high there."
         )
-    unnamed = int((calls.kind[own] == CallKind.UNNAMED).sum())
-    if unnamed:
+    unnamed = own[calls.unnamed[own]]
+    if unnamed.size:
+        launched = int((calls.kind[unnamed] != CallKind.UNNAMED).sum())
+        known = f", but for {launched} that have work of their own: launches" if launched else ""
         yield (
-            f"{unnamed} CUDA calls of the steps have no name in the trace, so that their kind is "
-            "unknown: counts of calls are lower bounds."
+            f"{unnamed.size} CUDA calls of the steps have no name in the trace, so that their kind "
+            f"is unknown{known}. Counts of calls are lower bounds."
         )
     unlisted = own[calls.unlisted[own]]
     if unlisted.size:

@@ -178,7 +178,7 @@ class StepRows:
     @cached_property
     def unnamed(self) -> IntColumn:
         """Calls without a name of the step of each row."""
-        return self.count_of_step(self.calls.kind == CallKind.UNNAMED)
+        return self.count_of_step(self.calls.unnamed)
 
     @cached_property
     def unlisted(self) -> IntColumn:

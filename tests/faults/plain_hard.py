@@ -104,6 +104,8 @@ def figures(trace, pid, tid, start, end):
             count["failed_calls"] += 1
         elif name is None:
             count["unnamed_calls"] += 1
+            count["graph_launches"] += any(o.kind == "graph" for o in ops)
+            count["kernel_launches"] += bool(kernels) and all(o.kind == "kernel" for o in kernels)
         elif name in (*KERNEL_LAUNCHES, *GRAPHS) or "Memcpy" in name:
             if not ops and capturing(calls, call):
                 count["captured_calls"] += 1

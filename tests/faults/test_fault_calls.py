@@ -134,7 +134,7 @@ def test_calls_without_a_name_may_be_anything(drawn, analyze, sql):
     drawn.sync(80, 95)
     analysis = analyze(drawn, [sql])
     (step,) = analysis.steps
-    assert (step.launches, step.sync_calls, step.unnamed_calls) == (1, 0, 2)
+    assert (step.launches, step.sync_calls, step.unnamed_calls) == (2, 0, 2)  # one has a kernel
     for name in ("launches", "kernel_launches", "sync_calls", "alloc_calls", "submissions"):
         assert step.bounds[name] == "lower", name
     assert (step.kernels, step.busy_ns, "kernels" in step.bounds) == (2, 30, False)
@@ -142,6 +142,25 @@ def test_calls_without_a_name_may_be_anything(drawn, analyze, sql):
     assert step.bound is None
     assert any("2 CUDA calls of the steps have no name" in note for note in analysis.notes)
     assert analysis.summary[0].metrics["launches"].bound == "lower"
+
+
+def test_launches_without_names_are_known_by_their_work(drawn, analyze):
+    for i in range(5):
+        drawn.launch(10 * i, 10 * i + 5, kernel=(1_000 + 10 * i, 1_005 + 10 * i))
+    drawn.graph(60, 65, nodes=[(2_000, 2_010), (2_020, 2_030)])
+    drawn.sync(80, 95)
+    (step,) = analyze(drawn, ["UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = NULL"]).steps
+    assert (step.kernel_launches, step.graph_launches, step.launches) == (5, 1, 6)
+    assert (step.unnamed_calls, step.sync_calls, step.kernels) == (7, 0, 7)
+    assert step.bounds["launches"] == step.bounds["sync_calls"] == "lower"
+
+
+def test_a_launch_without_a_name_counts_once_with_the_drivers_call_inside(drawn, analyze):
+    drawn.launch(10, 30, corr=1, kernel=(40, 60))
+    drawn.call("cuLaunchKernel", 15, 25, corr=1)
+    sql = "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = NULL WHERE start = 10"
+    (step,) = analyze(drawn, [sql]).steps
+    assert (step.launches, step.unnamed_calls, step.kernels) == (1, 1, 1)
 
 
 def test_an_unknown_call_with_a_kernel_is_named(drawn, analyze):

@@ -166,9 +166,10 @@ def test_generate_holds_the_forward_passes_that_are_the_steps(analyzed):
 def test_calls_without_names_leave_counts_bounds_from_below(analyzed, said, cli):
     steps = analyzed("call-names-null")["steps"]
     names = ("launches", "sync_calls", "unnamed_calls", "graph_tracing", "graph_spans", "kernels")
-    assert values(steps, *names) == [(0, 0, 3, "graph", 1, None)] * 8
+    assert values(steps, *names) == [(1, 0, 3, "graph", 1, None)] * 8
     assert steps[0]["bounds"]["launches"] == steps[0]["bounds"]["sync_calls"] == "lower"
     assert steps[0]["bounds"]["idle"] == "lower"
     assert "24 CUDA calls of the steps have no name" in said("call-names-null")
+    assert "but for 8 that have work of their own: launches" in said("call-names-null")
     code, _, _ = cli("analyze", "call-names-null", "--fail-on", "launches>3")
     assert code == 3

@@ -144,6 +144,19 @@ def test_ranges_that_hold_no_step_are_counted(analyze):
     assert any("3 more ranges mark steps but hold no" in note for note in analysis.notes)
 
 
+@pytest.mark.parametrize("start", ["-9223372036854775808", "9223372036854775807", "NULL"])
+def test_ranges_that_no_recording_could_have_are_told(analyze, start):
+    trace = TraceBuilder()
+    for at in (0, 1_000, 2_000):
+        trace.range("prefill", at, at + 900)
+        trace.launch(at, at + 5, kernel=(at + 10, at + 20))
+    analysis = analyze(trace, [f"UPDATE NVTX_EVENTS SET start = {start} WHERE start = 1000"])
+    assert [s.start_ns for s in analysis.steps] == [0, 2_000]
+    assert any(
+        "1 NVTX ranges have no start, or one hours away" in w for w in analysis.trace.warnings
+    )
+
+
 def test_ranges_of_which_none_holds_a_call(analyze):
     trace = TraceBuilder()
     trace.range("prefill", 0, 100)

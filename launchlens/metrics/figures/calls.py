@@ -54,7 +54,7 @@ def failed_calls(m: StepRows) -> Column:
 @figure
 def unnamed_calls(m: StepRows) -> Column:
     """Calls whose name the trace does not tell."""
-    return m.host(m.count(m.calls.kind == CallKind.UNNAMED))
+    return m.host(m.count(m.calls.unnamed))
 
 
 @figure

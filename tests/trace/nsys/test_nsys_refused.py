@@ -136,12 +136,18 @@ def test_an_export_without_strings(tmp_path):
     assert "no table StringIds" in refused(path)
 
 
-@pytest.mark.parametrize("value", ["'abc'", "X'00ff'", "1.5"])
-def test_a_column_that_holds_something_else(good, value):
+@pytest.mark.parametrize(
+    ("value", "kind"), [("'wandering-otter'", "text"), ("X'00ff'", "blob"), ("1.5", "real")]
+)
+def test_a_column_that_holds_something_else(good, value, kind):
     with sqlite3.connect(good) as db:
-        db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = {value}")
-    with pytest.raises(TraceError, match=r"KERNEL cannot be read"):
-        read_trace(good)
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = '6' WHERE rowid = 2")
+        db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = {value} WHERE rowid = 5")
+    said = refused(good)
+    assert "CUPTI_ACTIVITY_KIND_KERNEL cannot be read: start of row 5" in said
+    assert f"holds a {kind}, not a whole number" in said
+    assert "otter" not in said
+    assert "1.5" not in said
 
 
 @pytest.mark.parametrize("value", ["'abc'", "X'00ff'"])
@@ -157,8 +163,18 @@ def test_a_column_that_holds_something_else(good, value):
 def test_an_id_that_is_no_number(good, table, column, value):
     with sqlite3.connect(good) as db:
         db.execute(f"UPDATE {table} SET {column} = {value}")
-    with pytest.raises(TraceError, match=f"{table} cannot be read"):
-        read_trace(good)
+    said = refused(good)
+    assert f"{table} cannot be read: {column} of row 1 holds a" in said
+    assert "abc" not in said
+
+
+def test_no_message_of_sqlite_quotes_what_the_file_holds(good):
+    with sqlite3.connect(good) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute(
+            "INSERT INTO sqlite_master VALUES ('table', 'x', 'x', 0, 'CREATE wandering_otter x')"
+        )
+    assert "otter" not in refused(good)
 
 
 PACKERS = {"gz": gzip.compress, "xz": lzma.compress, "zst": zstandard.compress}

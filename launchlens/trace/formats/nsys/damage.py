@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 
 from launchlens.errors import TraceError
 from launchlens.trace.formats.nsys.schema import TABLES_READ
-from launchlens.trace.formats.nsys.source import EXPORT_HINT, sqlite_uri
+from launchlens.trace.formats.nsys.source import EXPORT_HINT, said_by, sqlite_uri
 from launchlens.trace.interface import TraceFile
 
 _NO_DAMAGE = re.compile(
@@ -62,5 +62,5 @@ def _first_damage(connection: sqlite3.Connection, tables: Sequence[str] | None) 
                 if damage is not None:
                     return f"{table}: {damage}" if table else damage
     except sqlite3.Error as error:
-        return str(error)
+        return said_by(error)
     return None

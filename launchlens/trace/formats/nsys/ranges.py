@@ -42,7 +42,9 @@ def read_ranges(
     process_of = [processes.index(t & PROCESS_MASK) for t in threads.values]
     process = np.array([*process_of, -1], np.int32)[thread]  # -1 for rows without a thread
     domain, domains = _domains(event, process, domain_id, text, distinct)
-    is_range = (event != _DOMAIN_CREATE) & (start != NULL)
+    is_range = event != _DOMAIN_CREATE
+    astray = int((is_range & (start == NULL)).sum())
+    is_range &= start != NULL
     homeless = int((is_range & (thread < 0)).sum())
     is_range &= thread >= 0
     unclosed = int((is_range & (end == NULL)).sum())
@@ -60,17 +62,21 @@ def read_ranges(
             domains,
             table.take(7)[keep],
         ),
-        _left_out(unclosed, homeless),
+        _left_out(unclosed, homeless, astray),
     )
 
 
-def _left_out(unclosed: int, homeless: int) -> list[str]:
+def _left_out(unclosed: int, homeless: int, astray: int) -> list[str]:
     """What is said of ranges that are left out."""
     notes = []
     if unclosed:
         notes.append(f"{unclosed} NVTX ranges never end in this trace; left out.")
     if homeless:
         notes.append(f"{homeless} NVTX ranges name no thread; left out.")
+    if astray:
+        notes.append(
+            f"{astray} NVTX ranges have no start, or one hours away from the recording; left out."
+        )
     return notes
 
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from launchlens.errors import TraceError
 from launchlens.trace.formats.nsys.schema import Schema
-from launchlens.trace.formats.nsys.source import sqlite_uri
+from launchlens.trace.formats.nsys.source import find_odd_cell, said_by, sqlite_uri
 from launchlens.trace.interface import TraceFile
 
 if TYPE_CHECKING:
@@ -110,21 +110,22 @@ def scan_table(
             ("adbc_driver_manager", "pyarrow")
         ):
             raise
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        raise TraceError(
-            f"{file.named}: table {table} cannot be read: {reason}.",
-            hint="The export is damaged: export the report again.",
+        numbers = [expression for expression, kind in columns if kind != "code"]
+        raise _unreadable(
+            file, table, find_odd_cell(file, table, numbers) or said_by(error)
         ) from error
     scanned = _join(store, parts, columns)
     for i, (expression, kind) in enumerate(columns):
-        odd = [v for v in scanned.values.get(i, ()) if kind == "key" and not isinstance(v, int)]
-        if odd:
-            raise TraceError(
-                f"{file.named}: table {table} cannot be read: {expression} holds {odd[0]!r:.40}, "
-                "which is no id.",
-                hint="The export is damaged: export the report again.",
-            )
+        if kind == "key" and not all(isinstance(v, int) for v in scanned.values[i]):
+            raise _unreadable(file, table, find_odd_cell(file, table, [expression]))
     return scanned
+
+
+def _unreadable(file: TraceFile, table: str, why: str | None) -> TraceError:
+    return TraceError(
+        f"{file.named}: table {table} cannot be read: {why or 'a column of ids holds none'}.",
+        hint="The export is damaged: export the report again.",
+    )
 
 
 def _fill(

@@ -6,9 +6,10 @@ SQLite opens what it reads with ``mode=ro&immutable=1`` (no lock, no journal, no
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,6 +18,8 @@ from launchlens.trace.interface import TraceFile
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 REPORT_SUFFIXES = (".nsys-rep", ".qdrep", ".qdstrm")
+_QUOTED = re.compile(r"(['\"`]).*\1")
+_LONGEST_REASON = 200
 EXPORT_HINT = "Export the report again: nsys export --type sqlite REPORT.nsys-rep."
 
 
@@ -68,6 +71,13 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def said_by(error: BaseException) -> str:
+    """What a library says of a file, in a line, without what it quotes of the file's content."""
+    if isinstance(error, UnicodeError):
+        return "a text is not UTF-8"
+    return _QUOTED.sub("…", " ".join(str(error).split()))[:_LONGEST_REASON].rstrip(".")
+
+
 @contextmanager
 def looked_through(file: TraceFile) -> Iterator[sqlite3.Connection]:
     """A connection for the catalogue and small tables of a file that may be damaged.
@@ -79,8 +89,7 @@ def looked_through(file: TraceFile) -> Iterator[sqlite3.Connection]:
         with closing(connect_read_only(file.path)) as connection:
             yield connection
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        # sqlite3 quotes the damaged text in its message, and may fail to decode that.
-        said = f"{file.named} is a damaged SQLite file: {error}."
+        said = f"{file.named} is a damaged SQLite file: {said_by(error)}."
         raise TraceError(said, hint=EXPORT_HINT) from error
 
 
@@ -96,4 +105,20 @@ def opened(file: TraceFile) -> Iterator[sqlite3.Connection]:
         with closing(connect_read_only(file.path)) as connection:
             yield connection
     except (sqlite3.DatabaseError, UnicodeError) as error:
-        raise TraceError(f"{file.named} could not be read as an SQLite export: {error}.") from error
+        said = f"{file.named} could not be read as an SQLite export: {said_by(error)}."
+        raise TraceError(said) from error
+
+
+def find_odd_cell(file: TraceFile, table: str, expressions: Sequence[str]) -> str | None:
+    """The first cell that holds something else than a whole number: its place, not its value."""
+    with suppress(sqlite3.Error), closing(connect_read_only(file.path)) as connection:
+        for expression in expressions:
+            kind = f"typeof({expression})"
+            whole = f"CAST({expression} AS INTEGER)"  # texts and reals that say one are read
+            query = (
+                f"SELECT rowid, {kind} FROM {table} WHERE {kind} NOT IN ('integer', 'null') "
+                f"ORDER BY CAST({whole} AS TEXT) = {expression} OR {whole} = {expression} LIMIT 1"
+            )
+            if found := connection.execute(query).fetchone():
+                return f"{expression} of row {found[0]} holds a {found[1]}, not a whole number"
+    return None
