@@ -10,6 +10,7 @@ from launchlens.kernel_names import short_names
 from launchlens.records.figures import Analysis, Group, Stat, Step
 from launchlens.records.metric import Metric
 from launchlens.records.timeline import Timeline
+from launchlens.report.about import about_trace
 from launchlens.report.cells import Cell, Interval, Name, Number, Value
 from launchlens.report.data import step_rows
 from launchlens.report.document import (
@@ -21,6 +22,7 @@ from launchlens.report.document import (
     Section,
     Table,
     Text,
+    Tile,
 )
 from launchlens.report.findings import trace_findings
 from launchlens.report.group_charts import group_gaps, kernel_times, modules, step_time
@@ -54,6 +56,7 @@ def analysis_document(
         kind="analysis",
         title=f"launchlens: {analysis.trace.label}",
         answers=tuple(_answers(analysis)) if analysis.summary else (),
+        about=about_trace(analysis.trace),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         cautions=(*analysis.trace.warnings, *analysis.notes),
         sections=(*_sections(analysis, timelines), *_closing(closing)),
@@ -78,9 +81,11 @@ def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Sec
     shown |= {f.name for g in analysis.summary for f in g.gap_followers}
     short = short_names(shown)
     for i, (group, name) in enumerate(zip(analysis.summary[:_MOST_GROUPS], names, strict=False)):
-        yield _figures(group, name.capitalize(), i)
+        if chart := step_time(group, i):
+            yield Section(f"causes-{i}", chart.title, (chart,), glance=i == 0)
         if timelines and i == 0:
             yield timeline_section(timelines)
+        yield _figures(group, name.capitalize(), i)
         if work := tuple(_work(group, i, short)):
             yield Section(f"work-{i}", f"Kernels and gaps of {name}", work, folds=True)
     if (more := len(analysis.summary) - _MOST_GROUPS) > 0:
@@ -124,13 +129,7 @@ def _figures(group: Group, title: str, index: int) -> Section:
         f"Recognized by: {group.engine}; {group_words(group)}.",
         form="figures",
     )
-    blocks: list[Block] = []
-    if group.bound:
-        said = f"By the causes of its gaps the step is {group.bound}."
-        blocks.append(Text((said,), prominence="page"))
-    if chart := step_time(group, index):
-        blocks.append(chart)
-    blocks.append(table)
+    blocks: list[Block] = [table]
     if group.unknown_reason:
         blocks.append(Text((f"unknown where: {group.unknown_reason}",), "caution"))
     return Section(f"group-{index}", title, tuple(blocks))
@@ -151,7 +150,7 @@ def _value(metric: Metric, stat: Stat, number: Number | None) -> Value:
     return Value(number, metric.unit, stat.bound)
 
 
-def _tiles(group: Group) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]:
+def _tiles(group: Group) -> tuple[Tile, ...]:
     """The figures people quote."""
     chosen = [(m, group.metrics[m.name]) for m in tiles() if m.name in group.metrics]
     return tuple(

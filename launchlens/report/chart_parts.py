@@ -8,12 +8,12 @@ from launchlens.catalogue import gap_causes
 from launchlens.records.figures import GapBin
 from launchlens.records.metric import Metric, Unit
 from launchlens.report.cells import Number, Value
-from launchlens.report.document import Chart, Series
+from launchlens.report.pictures import Chart, Series
 from launchlens.report.words import gap_bin_label
 
 MOST_NAMES = 12
 """Kernels and calls shown in a chart; the tables hold all."""
-BUSY = "busy: at least one operation runs"
+BUSY = "at least one operation runs"
 
 Numbers = Sequence[Number | None]
 
@@ -26,7 +26,7 @@ def causes() -> list[tuple[str, Metric]]:
 def cause_series(cause: str, metric: Metric, values: Iterable[Value]) -> Series:
     """Idle time of one cause."""
     name = cause.replace("_", "-")
-    return Series(name, tuple(values), ("cause", cause), f"{name}: {metric.legend or metric.title}")
+    return Series(name, tuple(values), ("cause", cause), metric.legend or metric.title)
 
 
 def side_series(

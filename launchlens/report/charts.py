@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
 from launchlens.records.figures import ApiRow, KernelRow
-from launchlens.records.metric import Unit
+from launchlens.records.metric import Bound, Unit
+from launchlens.report import words
 from launchlens.report.cells import Value
 from launchlens.report.chart_parts import (
     BUSY,
@@ -15,22 +16,34 @@ from launchlens.report.chart_parts import (
     cause_series,
     causes,
     gap_histograms,
-    known_series,
     side_series,
 )
-from launchlens.report.document import Chart, Series
+from launchlens.report.pictures import Chart, Series
+from launchlens.report.ranking import fastest, ranked
+from launchlens.report.words import format_value, plain, step_words
+
+_ALIKE = 0.01
+"""Kernel times that differ by less than this part are not told as a change."""
+_TURNED: dict[Bound, Bound] = {"lower": "upper", "upper": "lower"}
+"""What a difference is a bound of where what is taken away is one."""
 
 
 def idle_by_cause(comparison: Comparison, phase: PhaseComparison, index: int) -> Chart | None:
-    """The window of each side as busy time and idle time by cause; None where busy is unknown."""
+    """The window of each side as busy time and idle time by cause; None where busy is unknown.
+
+    Several candidates stand in the order of their step times, the fastest first.
+    """
     busy = _cells(phase, "busy_ns")
     if all(cell.value is None for cell in busy):
         return None
-    series = [Series("busy", _figures(busy, "ns"), ("busy", ""), BUSY)]
+    several = len(comparison.sides) > 2
+    order = ranked(comparison, phase) if several else list(range(len(comparison.sides)))
+    series = [Series("busy", _figures(busy, "ns", order), ("busy", ""), BUSY)]
     for cause, metric in causes():
         cells = _cells(phase, metric.name)
         if any(cell.value for cell in cells):
-            series.append(cause_series(cause, metric, _figures(cells, "ns")))
+            series.append(cause_series(cause, metric, _figures(cells, "ns", order)))
+    best = fastest(comparison) if several and order[0] else None
     caption = [
         "Traced. Each part is its own median over the steps, so the parts need not sum to the "
         "median step."
@@ -39,47 +52,21 @@ def idle_by_cause(comparison: Comparison, phase: PhaseComparison, index: int) ->
     caption += [f"{note[:1].upper()}{note[1:]}." for note in notes]
     return Chart(
         f"idle-{index}",
-        f"Where a {phase.phase} step's time goes on the GPU",
-        tuple(_names(comparison)),
+        step_title(phase),
+        tuple(comparison.sides[i].short for i in order),
         tuple(series),
         "ns",
         "stacked",
         " ".join(caption),
+        beside=tuple(words.value(v) for v in _figures(_cells(phase, "window_ns"), "ns", order)),
+        chips=tuple("fastest" if i == best else "" for i in order),
+        roles=tuple(("side", str(i)) for i in order),
     )
 
 
-def step_times(comparison: Comparison, phase: PhaseComparison, index: int) -> Chart | None:
-    """Step time without the profiler, with it, and the GPU's busy time, side by side."""
-    return _by_side(
-        comparison,
-        Chart(
-            f"times-{index}",
-            "Step time: untraced, traced, busy",
-            ("untraced", "traced", "busy on the GPU"),
-            (),
-            "ns",
-            caption="Tracing lengthens launch-bound steps; the untraced time is what users feel.",
-        ),
-        [_cells(phase, metric) for metric in ("untraced_ns", "window_ns", "busy_ns")],
-        needed=0,
-    )
-
-
-def idle_fractions(comparison: Comparison, phase: PhaseComparison, index: int) -> Chart | None:
-    """The idle fraction as traced, and corrected by the untraced time."""
-    return _by_side(
-        comparison,
-        Chart(
-            f"idle-fraction-{index}",
-            "GPU idle: traced and corrected",
-            ("idle, traced", "idle, corrected"),
-            (),
-            "fraction",
-            caption="Corrected: 1 − busy / untraced step time. The traced figure overstates idle.",
-        ),
-        [_cells(phase, metric) for metric in ("idle", "idle_corrected")],
-        needed=1,
-    )
+def step_title(phase: PhaseComparison) -> str:
+    """The title of the picture of a step."""
+    return f"Where a {step_words(phase.phase)}'s time goes on the GPU"
 
 
 def gap_lengths(comparison: Comparison) -> tuple[Chart, ...]:
@@ -100,15 +87,45 @@ def api_calls(comparison: Comparison) -> Chart | None:
     )
 
 
-def kernels(comparison: Comparison, short: Mapping[str, str]) -> Chart | None:
-    """Kernels of each side by their short names, per step."""
-    return _by_name(
-        comparison,
-        [side.kernels for side in comparison.sides],
-        "kernels",
-        "Kernels run, by name",
-        "Kernels on the GPU per step (mean).",
-        short=short,
+def kernel_changes(comparison: Comparison, index: int, short: Mapping[str, str]) -> Chart | None:
+    """What a candidate's kernels cost more or less than the baseline's, by GPU time of a step.
+
+    None where the kernels of either side are not known, or none takes another time.
+    """
+    sides = comparison.sides[0], comparison.sides[index]
+    steps = _steps(comparison)[0], _steps(comparison)[index]
+    if not all(side.kernels for side in sides):
+        return None
+    before, after = ({row.name: row for row in side.kernels} for side in sides)
+    found = [
+        change
+        for name in sorted(before.keys() | after.keys())
+        if (change := _kernel_change(name, before.get(name), after.get(name), steps))
+    ]
+    found.sort(key=lambda change: -abs(change.by.number or 0))
+    shown = found[:MOST_NAMES]
+    if not shown:
+        return None
+    caption = "GPU time of a step (mean, traced)"
+    if left_out := len(found) - len(shown):
+        caption += f"; {left_out} smaller changes are left out"
+    return Chart(
+        f"changes-{index}",
+        f"Kernel time, {plain(sides[1].short)} against {plain(sides[0].short)}",
+        tuple(short.get(change.name, change.name) for change in shown),
+        (
+            Series(
+                "change",
+                tuple(change.by for change in shown),
+                ("side", str(index)),
+                hover=tuple(change.times for change in shown),
+            ),
+        ),
+        "ns",
+        "changes",
+        f"{caption}.",
+        full=tuple(change.name for change in shown),
+        beside=tuple(change.counts for change in shown),
     )
 
 
@@ -136,28 +153,6 @@ def requests(comparison: Comparison) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def _by_side(
-    comparison: Comparison, chart: Chart, rows: Sequence[Sequence[Cell]], *, needed: int
-) -> Chart | None:
-    """The chart with a category for each known row; None without the row that it is ``needed``."""
-    if all(cell.value is None for cell in rows[needed]):
-        return None
-    known = [
-        (name, _figures(cells, chart.unit))
-        for name, cells in zip(chart.categories, rows, strict=True)
-        if any(cell.value is not None for cell in cells)
-    ]
-    names = _names(comparison)
-    values = [[row[i] for _, row in known] for i in range(len(names))]
-    series, left_out = known_series(names, values)
-    return replace(
-        chart,
-        categories=tuple(name for name, _ in known),
-        series=series,
-        caption=chart.caption + left_out,
-    )
-
-
 def _by_name(
     comparison: Comparison,
     lists: Sequence[Sequence[ApiRow] | Sequence[KernelRow]],
@@ -166,7 +161,6 @@ def _by_name(
     caption: str,
     *,
     first: str = "",
-    short: Mapping[str, str] | None = None,
 ) -> Chart | None:
     """The names with the largest counts; a side without any list is unknown, not zero.
 
@@ -188,8 +182,7 @@ def _by_name(
         caption += f" {left_out} rarer {'name is' if left_out == 1 else 'names are'} left out."
     numbers = [[side.get(name, 0) if side else None for name in shown] for side in counts]
     series, unknown = side_series(_names(comparison), numbers, "count")
-    titles = tuple((short or {}).get(name, name) for name in shown)
-    return Chart(anchor, title, titles, series, "count", caption=caption + unknown)
+    return Chart(anchor, title, tuple(shown), series, "count", caption=caption + unknown)
 
 
 def _steps(comparison: Comparison) -> list[int]:
@@ -210,5 +203,46 @@ def _cells(phase: PhaseComparison, metric: str) -> tuple[Cell, ...]:
     return next((row.cells for row in phase.rows if row.metric == metric), ())
 
 
-def _figures(cells: Iterable[Cell], unit: Unit) -> tuple[Value, ...]:
-    return tuple(Value(cell.value, unit, cell.bound) for cell in cells)
+def _figures(cells: Sequence[Cell], unit: Unit, order: Sequence[int]) -> tuple[Value, ...]:
+    """Figures of the sides in an order; unknown where the comparison has no such row."""
+    values = [Value(cell.value, unit, cell.bound) for cell in cells]
+    return tuple(values[i] if values else Value(None, unit) for i in order)
+
+
+@dataclass(frozen=True, slots=True)
+class _KernelChange:
+    """A kernel's GPU time in a step less the baseline's, and what is said of it."""
+
+    name: str
+    by: Value
+    times: str
+    counts: str
+
+
+def _kernel_change(
+    name: str, before: KernelRow | None, after: KernelRow | None, steps: tuple[int, int]
+) -> _KernelChange | None:
+    """None where the times are alike, or not known well enough for a difference."""
+    bounds = before.total_bound if before else None, after.total_bound if after else None
+    if all(bounds):
+        return None
+    bound = bounds[1] or (_TURNED[bounds[0]] if bounds[0] else None)
+    rows = before, after
+    old, new = (row.total_ns / n if row else 0.0 for row, n in zip(rows, steps, strict=True))
+    ran = [row.count / n if row else 0.0 for row, n in zip(rows, steps, strict=True)]
+    if abs(new - old) < _ALIKE * max(new, old):
+        return None
+    counts = [format_value(count, "count") for count in ran]
+    word = "added" if not before else "removed" if not after else ""
+    word = word or ("slower" if new > old else "faster")
+    often = counts[0] if counts[0] == counts[1] else " → ".join(counts)
+    times = [
+        format_value(ns, "ns", row.total_bound if row else None)
+        for ns, row in zip((old, new), rows, strict=True)
+    ]
+    return _KernelChange(
+        name,
+        Value(round(new - old), "ns", bound),
+        f"{' → '.join(times)} per step",
+        f"{word}, {often} per step",
+    )

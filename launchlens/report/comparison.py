@@ -7,17 +7,20 @@ from dataclasses import replace
 
 from launchlens.catalogue import by_name
 from launchlens.kernel_names import short_names
-from launchlens.records.comparison import Comparison, PhaseComparison
+from launchlens.records.comparison import Comparison
 from launchlens.records.timeline import Timeline
 from launchlens.report import charts
+from launchlens.report.about import about_comparison
 from launchlens.report.cells import Value
 from launchlens.report.data import comparison_rows
-from launchlens.report.document import Block, Chart, Column, Document, Row, Section, Table, Text
+from launchlens.report.document import Block, Column, Document, Row, Section, Table, Text
 from launchlens.report.findings import describe_equivalence, side_findings
 from launchlens.report.group_charts import modules
+from launchlens.report.pictures import Chart
 from launchlens.report.provenance import comparison_provenance, machine_words
+from launchlens.report.ranking import fastest
 from launchlens.report.sentences import comparison_sentences
-from launchlens.report.sides import figures_section, key_figures, phase_words
+from launchlens.report.sides import figures_section, key_figures
 from launchlens.report.tables import follower_table, gap_table, name_facts
 from launchlens.report.timelines import timeline_section
 from launchlens.report.words import IDLE_BASIS, joined, plain
@@ -35,6 +38,8 @@ def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = 
         subject=comparison.title or " vs ".join(sorted(models)),
         answers=comparison_sentences(comparison),
         sides=names,
+        about=about_comparison(comparison),
+        fastest=fastest(comparison),
         tiles=key_figures(comparison),
         differences=tuple((d.what, d.values) for d in comparison.differences if d.serious),
         cautions=comparison.notes,
@@ -58,21 +63,23 @@ def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator
     # Before the charts, since a failed variant is why figures above are unknown.
     if blockers := side_findings(comparison.sides):
         yield blockers
+    for i, phase in enumerate(comparison.phases):
+        if idle := charts.idle_by_cause(comparison, phase, i):
+            yield Section(f"causes-{i}", idle.title, (idle,), glance=i == 0)
     if timelines:
         yield timeline_section(timelines, comparison.sides)
-    for i, phase in enumerate(comparison.phases):
-        yield from _times(comparison, phase, i)
+    best = fastest(comparison) or 1
+    if best < len(comparison.sides) and (changed := charts.kernel_changes(comparison, best, short)):
+        yield Section("changes", "What changed on the GPU", (changed,))
     gaps: list[Block] = [*charts.gap_lengths(comparison), *_gap_tables(comparison, short)]
     if gaps:
         yield Section("gaps", "How long the gaps are", tuple(gaps))
-    counts = _present(
-        charts.api_calls(comparison), charts.kernels(comparison, short), modules(timelines)
-    )
+    counts = _present(charts.api_calls(comparison), modules(timelines))
     if counts:
         yield Section("launches", "Launches and kernels", counts)
-    changed = {d.name for phase in comparison.phases for k in phase.kernels for d in k.all_diffs}
+    differing = {d.name for phase in comparison.phases for k in phase.kernels for d in k.all_diffs}
     followed = {f.name for side in comparison.sides for f in side.gap_followers}
-    if names := name_facts(changed | followed, short):
+    if names := name_facts(differing | followed, short):
         yield Section("kernel-names", "Kernel names in full", (names,), folds=True)
 
 
@@ -117,15 +124,6 @@ def _outputs(comparison: Comparison) -> Text | None:
         for e in side.facts.equivalence
     )
     return Text(lines, "list", title="Outputs beside the baseline's") if lines else None
-
-
-def _times(comparison: Comparison, phase: PhaseComparison, index: int) -> Iterator[Section]:
-    words = phase_words(comparison, phase)
-    if idle := charts.idle_by_cause(comparison, phase, index):
-        yield Section(f"causes-{index}", f"Idle time by cause, {words}", (idle,))
-    times = charts.step_times(comparison, phase, index)
-    if pair := _present(times, charts.idle_fractions(comparison, phase, index)):
-        yield Section(f"untraced-{index}", f"With and without the profiler, {words}", pair)
 
 
 def _gap_tables(comparison: Comparison, short: Mapping[str, str]) -> Iterator[Table]:

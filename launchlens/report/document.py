@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from launchlens.records.metric import Unit
-from launchlens.records.timeline import Timeline
-from launchlens.report.cells import Cell, Value
+from launchlens.report.cells import Cell, Judged, Value
+from launchlens.report.pictures import Chart, Timelines
 
 Prominence = Literal["main", "more", "page"]
 """``more``: the terminal shows it with -v, Markdown folded, a page below the rest. ``page``: only
@@ -62,50 +61,6 @@ class Table:
     lead: str = ""
     rest: str = ""
     whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """Values of one name (a side, a cause) over the categories of a chart.
-
-    ``role`` chooses the colour: ("side", "0"), ("cause", "host"), ("busy", ""). ``words`` explain
-    the name in a legend; ``hover`` are further words of each value. ``absent``: categories in which
-    the name does not occur, so that a line goes on across them, while it breaks at the unknown.
-    """
-
-    name: str
-    values: tuple[Value, ...]
-    role: tuple[str, str]
-    words: str = ""
-    hover: tuple[str, ...] = ()
-    absent: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart: horizontal bars, stacked bars, upright columns, or lines over ordered categories.
-
-    ``axis`` says what the categories are; ``short`` names them where there is little room.
-    """
-
-    anchor: str
-    title: str
-    categories: tuple[str, ...]
-    series: tuple[Series, ...]
-    unit: Unit
-    form: Literal["bars", "stacked", "columns", "lines"] = "bars"
-    caption: str = ""
-    axis: str = ""
-    short: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Timelines:
-    """Steps laid out in time; ``summary`` is the picture in words."""
-
-    timelines: tuple[Timeline, ...]
-    summary: str
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +142,7 @@ class Checks:
     items: tuple[tuple[str, str, str], ...]
 
 
+Tile = tuple[str, tuple[tuple[str, Value | Judged], ...]]
 Block = Table | Chart | Timelines | Findings | Facts | Text | Course | Checks
 
 
@@ -194,13 +150,15 @@ Block = Table | Chart | Timelines | Findings | Facts | Text | Course | Checks
 class Section:
     """Blocks under a heading, which pages show; where a report is short, blocks have titles enough.
 
-    ``folds``: details that a format which can fold them shows folded.
+    ``folds``: details that a format which can fold them shows folded. ``glance``: a picture that
+    says more than a table: a page shows it first.
     """
 
     anchor: str
     title: str
     blocks: tuple[Block, ...]
     folds: bool = False
+    glance: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +170,12 @@ class Document:
         subject: what it is about, in a word or two; "" where only the sides tell.
         answers: the first sentences; the first one is the answer.
         sides: names of what is compared, the baseline first; empty where nothing is.
+        about: what was run, and on what, each in a word or two: model, ISL, batch, dtype, GPU.
+        fastest: number of the side with the shortest step; None where that is not known.
         tiles: key figures, each a title and one labelled value for each side.
         differences: what makes a comparison unfair: the property, and its value on each side.
         cautions: what else makes figures doubtful, in sentences.
+        remarks: what else a reader may want to know, in sentences.
         footer: what all figures have in common (medians, windows, machine), in sentences.
         basis: what fractions are of; stands in every report that has any.
         answers_shown: "page" where sections say the same as the answers.
@@ -227,9 +188,12 @@ class Document:
     answers: tuple[str, ...] = ()
     subject: str = ""
     sides: tuple[str, ...] = ()
-    tiles: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...] = ()
+    about: tuple[str, ...] = ()
+    fastest: int | None = None
+    tiles: tuple[Tile, ...] = ()
     differences: tuple[tuple[str, tuple[str, ...]], ...] = ()
     cautions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     provenance: tuple[Facts, ...] = ()
     footer: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from launchlens.records.figures import Group
 from launchlens.records.timeline import Timeline
+from launchlens.report import words
 from launchlens.report.cells import Value
 from launchlens.report.chart_parts import (
     BUSY,
@@ -16,8 +17,9 @@ from launchlens.report.chart_parts import (
     gap_histograms,
     side_series,
 )
-from launchlens.report.document import Chart, Series
 from launchlens.report.modules import launches_by_module
+from launchlens.report.pictures import Chart, Series
+from launchlens.report.words import step_words
 
 _MOST_MODULES = 15
 
@@ -31,12 +33,13 @@ def step_time(group: Group, index: int) -> Chart | None:
         return None
     return Chart(
         f"idle-{index}",
-        "Where the step's time goes on the GPU",
-        (f"{group.phase} step",),
+        f"Where a {step_words(group.phase)}'s time goes on the GPU",
+        (step_words(group.phase),),
         shown,
         "ns",
         "stacked",
         "Traced; each part is its own median over the steps.",
+        beside=(words.value(_median(group, "window_ns")),),
     )
 
 

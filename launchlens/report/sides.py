@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from launchlens.catalogue import by_name, tiles
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
 from launchlens.records.comparison import Row as MetricRow
-from launchlens.report.cells import Judged, Value
-from launchlens.report.document import Block, Column, Prominence, Row, Section, Table, Text
+from launchlens.report.cells import Judged
+from launchlens.report.document import Block, Column, Prominence, Row, Section, Table, Text, Tile
 from launchlens.report.sentences import phase_title, value_of
 from launchlens.report.tables import kernel_changes
 from launchlens.report.words import IDLE_BASIS, joined, step_words
@@ -71,7 +71,7 @@ def judged(row: MetricRow, cell: Cell) -> Judged:
     return Judged(value_of(row, cell), *said, speed=metric is not None and metric.speed)
 
 
-def key_figures(comparison: Comparison) -> tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]:
+def key_figures(comparison: Comparison) -> tuple[Tile, ...]:
     """The figures people quote; of the first phase, where they are known at all."""
     if not comparison.phases:
         return ()
@@ -83,7 +83,7 @@ def key_figures(comparison: Comparison) -> tuple[tuple[str, tuple[tuple[str, Val
     chosen = [known[m.name] for m in tiles() if m.name in known][:_MOST_TILES]
     names = [side.short for side in comparison.sides]
     return tuple(
-        (row.title, tuple(zip(names, (value_of(row, c) for c in row.cells), strict=True)))
+        (row.title, tuple(zip(names, (judged(row, cell) for cell in row.cells), strict=True)))
         for row in chosen
     )
 

@@ -6,14 +6,22 @@ from collections.abc import Sequence
 
 from launchlens.records.comparison import Side
 from launchlens.records.timeline import Timeline
-from launchlens.report.document import Section, Timelines
+from launchlens.report.document import Section
+from launchlens.report.pictures import Timelines
 from launchlens.report.words import format_value
 
 
 def timeline_section(timelines: Sequence[Timeline], sides: Sequence[Side] = ()) -> Section:
     """One step of each side on a common time axis; those of ``sides`` without one are named."""
-    block = Timelines(tuple(timelines), _summary(timelines), _note(timelines, sides))
-    return Section("timelines", "Timeline of one step", (block,))
+    names = {name: i for i, side in enumerate(sides) for name in (side.short, side.label)}
+    numbers = tuple(names[timeline.side] for timeline in timelines if timeline.side in names)
+    block = Timelines(
+        tuple(timelines),
+        _summary(timelines),
+        _note(timelines, sides),
+        numbers if len(numbers) == len(timelines) else (),
+    )
+    return Section("timelines", "Timeline of one step", (block,), glance=True)
 
 
 def _summary(timelines: Sequence[Timeline]) -> str:

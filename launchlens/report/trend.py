@@ -9,7 +9,8 @@ from launchlens.records.metric import Bound
 from launchlens.records.trend import Trend, TrendPoint, TrendSeries
 from launchlens.report.cells import Value
 from launchlens.report.changes import percent
-from launchlens.report.document import Chart, Course, Document, Point, Section, Series, Text
+from launchlens.report.document import Course, Document, Point, Section, Text
+from launchlens.report.pictures import Chart, Series
 from launchlens.report.words import UNKNOWN, difference, format_value, plain
 
 _MOST_SENTENCES = 4

@@ -26,13 +26,14 @@ KNOWN = (
     "launchlens.render",
     "launchlens.report.cells",
     "launchlens.report.document",
+    "launchlens.report.pictures",
     "launchlens.report.changes",
     "launchlens.report.words",
 )
 ALSO = {
     "html/palette.py": {"launchlens.catalogue"},  # which causes need a colour
     "formats/json.py": {"launchlens.serialize"},
-    "html/timelines.py": {"launchlens.records.timeline"},
+    "html/timelines.py": {"launchlens.kernel_names", "launchlens.records.timeline"},
 }
 
 

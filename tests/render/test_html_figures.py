@@ -1,4 +1,4 @@
-"""Charts as plotly draws them: plotly accepts them, and they show the document's numbers."""
+"""Charts as the page draws them: lengths are the document's numbers, unknown is no zero."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from launchlens.catalogue import gap_causes
 from launchlens.render.html.figures import figure
 from launchlens.render.html.palette import CAUSE_COLOURS, SIDE_COLOURS, colour, text_on
 from launchlens.report.cells import Value
-from launchlens.report.document import Chart, Series
+from launchlens.report.pictures import Chart, Series
 
-FORMS = ("bars", "stacked", "columns", "lines")
+FORMS = ("bars", "stacked", "changes", "columns", "lines")
 
 
 def ns(*numbers):
@@ -23,100 +23,143 @@ def ns(*numbers):
 def chart(form="bars", **changes):
     series = (
         Series("eager", ns(1_500_000, None), ("side", "0")),
-        Series("captured", ns(250_000, 3_000_000), ("side", "1")),
+        Series("captured", ns(750_000, 3_000_000), ("side", "1")),
     )
     return replace(Chart("f", "Title", ("a", "b"), series, "ns", form), **changes)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_plotly_accepts_every_form(form):
-    graph_objects = pytest.importorskip("plotly.graph_objects")
-    view = figure(chart(form), "f")
-    graph_objects.Figure({"data": view.data, "layout": view.layout})
+def test_bars_are_as_long_as_their_values():
+    first, second = figure(chart(), "f").plot
+    assert [(part.size, part.text) for part in first.parts] == [(50, "1.50 ms"), (25, "750.0 µs")]
+    assert [part.size for part in second.parts] == [0, 100]
+    assert [part.colour for part in first.parts] == list(SIDE_COLOURS[:2])
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_times_are_drawn_in_milliseconds_and_unknown_is_no_zero(form):
-    view = figure(chart(form), "f")
-    axis = "x" if form in ("bars", "stacked") else "y"
-    assert [one[axis] for one in view.data] == [[1.5, None], [0.25, 3.0]]
+def test_a_bar_that_is_missing_is_said_to_be_unknown():
+    _, second = figure(chart(), "f").plot
+    assert (second.parts[0].text, second.parts[0].style) == ("eager: unknown", "unknown")
+
+
+def test_a_stack_is_as_long_as_its_sum_and_leaves_out_what_is_not_there():
+    first, second = figure(chart("stacked"), "f").plot
+    assert [part.size for part in first.parts] == [50, 25]  # of the longest, 3 ms
+    assert [(part.size, part.text) for part in second.parts] == [(100, "3.00 ms")]
+
+
+def test_a_time_below_zero_is_no_bar():
+    series = (Series("tail", ns(-5), ("cause", "tail")), Series("busy", ns(10), ("busy", "")))
+    (row,) = figure(chart("stacked", categories=("eager",), series=series), "f").plot
+    assert [part.text for part in row.parts] == ["10 ns"]
+
+
+def test_changes_have_the_colour_of_better_or_worse_and_keep_the_sign_of_a_bound():
+    values = (Value(-500, "ns"), Value(1000, "ns", "lower"))
+    series = (Series("change", values, ("side", "1"), hover=("2 µs → 1.5 µs", "0 → 1 µs")),)
+    less, more = figure(chart("changes", series=series), "f").plot
+    assert less.parts[0].style == "better"
+    assert (less.parts[0].size, less.parts[0].text) == (50, "−500 ns")
+    assert more.parts[0].style == "worse"
+    assert (more.parts[0].text, more.parts[0].tip) == ("≥ +1.00 µs", "0 → 1 µs")
+
+
+def test_what_stands_at_a_category():
+    made = chart(full=("a whole", "b"), beside=("1 ms", ""), chips=("", "fastest"))
+    first, second = figure(replace(made, roles=(("side", "2"), ("side", "0"))), "f").plot
+    assert (first.full, first.beside, first.swatch) == ("a whole", "1 ms", SIDE_COLOURS[2])
+    assert (second.chip, second.swatch) == ("fastest", SIDE_COLOURS[0])
+
+
+def test_columns_stand_on_an_axis_with_round_ticks():
+    plot = figure(chart("columns"), "f").plot
+    assert plot.ticks == ((0, "0"), (33.333, "1"), (66.667, "2"), (100, "3"))
+    assert plot.unit == "milliseconds"
+    assert [part.size for part in plot.groups[0].parts] == [50, 25]
+    assert plot.groups[1].parts[0].tip == "eager, b: unknown"
+
+
+@pytest.mark.parametrize(
+    ("most", "texts"),
+    [
+        (8_000_000, ["0", "2", "4", "6", "8"]),
+        (47_400_000, ["0", "20", "40", "60"]),
+        (90_000, ["0", "0.025", "0.05", "0.075", "0.1"]),
+        (1, ["0", "2.5e−07", "5e−07", "7.5e−07", "1e−06"]),
+        (1_000_000, ["0", "0.25", "0.5", "0.75", "1"]),
+    ],
+)
+def test_axes_end_above_the_largest_value(most, texts):
+    series = (Series("eager", ns(most, most), ("side", "0")),)
+    plot = figure(chart("columns", series=series), "f").plot
+    assert [text for _, text in plot.ticks][: len(texts)] == texts
+    assert 50 < plot.groups[0].parts[0].size <= 100
 
 
 def test_fractions_are_drawn_in_per_cent():
     series = (Series("eager", (Value(0.847, "fraction"),), ("side", "0")),)
-    view = figure(chart(categories=("idle",), series=series, unit="fraction"), "f")
-    assert view.data[0]["x"] == [pytest.approx(84.7)]
-    assert view.layout["xaxis"]["title"]["text"] == "per cent"
+    made = chart("columns", categories=("idle",), series=series, unit="fraction")
+    plot = figure(made, "f").plot
+    assert (plot.unit, plot.ticks[-1]) == ("per cent", (100, "100"))
+    assert plot.groups[0].parts[0].size == pytest.approx(84.7)
 
 
-def test_a_bar_that_is_missing_is_said_to_be_unknown():
-    texts = [one["text"] for one in figure(chart(), "f").layout["annotations"]]
-    assert texts == ["a", "b", "<i>eager: unknown</i>"]
-    assert figure(chart("stacked"), "f").layout["barmode"] == "stack"
+def test_nothing_known_draws_nothing_and_says_so():
+    series = (Series("eager", ns(None, None), ("side", "0")),)
+    for form in FORMS:
+        view = figure(chart(form, series=series), "f")
+        assert [cell.text for row in view.table.rows for cell in row.cells] == ["unknown"] * 2
 
 
 def test_a_chart_says_the_same_in_its_table_and_in_words():
     view = figure(chart(), "f")
     assert [(row.title, [cell.text for cell in row.cells]) for row in view.table.rows] == [
-        ("a", ["1.50 ms", "250.0 µs"]),
+        ("a", ["1.50 ms", "750.0 µs"]),
         ("b", ["unknown", "3.00 ms"]),
     ]
-    assert view.summary == ("Title. eager: a 1.50 ms, b unknown; captured: a 250.0 µs, b 3.00 ms.")
+    assert view.summary == ("Title. eager: a 1.50 ms, b unknown; captured: a 750.0 µs, b 3.00 ms.")
 
 
-def test_a_bound_is_marked_wherever_a_chart_writes_its_value():
+@pytest.mark.parametrize("form", FORMS)
+def test_a_bound_is_marked_wherever_a_chart_writes_its_value(form):
     series = (Series("captured", (Value(4_650_000, "ns", "upper"),), ("busy", "")),)
-    view = figure(chart(categories=("step",), series=series), "f")
-    assert view.data[0]["text"] == ["≤ 4.65 ms"]
+    view = figure(chart(form, categories=("step",), series=series), "f")
     assert view.table.rows[0].cells[0].text == "≤ 4.65 ms"
     assert "≤ 4.65 ms" in view.summary
+    assert "≤ " in str(view.plot)
 
 
 def test_a_legend_explains_series_and_needs_two():
     view = figure(chart(), "f")
-    assert [words for _, words in view.legend] == ["eager", "captured"]
+    assert [name for _, name, _ in view.legend] == ["eager", "captured"]
     assert figure(chart(series=chart().series[:1]), "f").legend == ()
 
 
-def test_names_carry_no_markup_into_plotly():
-    name = "<b>bold</b><a href='x'>"
-    made = chart(categories=(name, "b"), series=(replace(chart().series[0], name=name),))
-    for form in FORMS:
-        view = figure(replace(made, form=form, short=()), "f")
-        texts = [view.data[0]["name"], str(view.data[0].get("customdata")), str(view.data[0]["x"])]
-        texts += [one["text"] for one in view.layout.get("annotations", [])]
-        texts += view.layout["xaxis"].get("ticktext", [])
-        assert not [text for text in texts if "<b>" in text or "<a" in text]
-
-
 def test_a_line_breaks_at_the_unknown_and_goes_on_across_the_absent():
-    made = chart("lines", categories=("r1", "r2", "r3"))
-    unknown = Series("eager", ns(1_000_000, None, 2_000_000), ("side", "1"))
+    made = chart("lines", categories=("r1", "r2", "r3", "r4"))
+    unknown = Series("eager", ns(1_000_000, None, 2_000_000, 1_000_000), ("side", "1"))
     absent = replace(unknown, name="captured", absent=(1,))
-    first, second = figure(replace(made, series=(unknown, absent)), "f").data
-    assert (first["x"], first["y"]) == ([0, 1, 2], [1.0, None, 2.0])
-    assert (second["x"], second["y"]) == ([0, 2], [1.0, 2.0])
-    assert not first["connectgaps"]
-    assert first["marker"]["symbol"] != second["marker"]["symbol"]
+    first, second = figure(replace(made, series=(unknown, absent)), "f").plot.lines
+    assert first.paths == ("62.5,0 87.5,50",)
+    assert second.paths == ("12.5,50 62.5,0 87.5,50",)
+    assert [len(line.marks) for line in (first, second)] == [3, 3]
+    assert first.symbol != second.symbol
 
 
 def test_intervals_are_bars_around_the_median():
-    value = Value(10_000_000, "ns", None, 8_000_000, 13_000_000)
+    value = Value(10_000_000, "ns", None, 8_000_000, 16_000_000)
     series = Series("eager", (value,), ("side", "1"), hover=("+3.0% since the run before",))
-    (line,) = figure(chart("lines", categories=("run1",), series=(series,)), "f").data
-    bars = line["error_y"]
-    assert (bars["array"], bars["arrayminus"]) == ([3.0], [2.0])
-    hover = ["run1", "10.0 ms", "(8.00 ms to 13.0 ms), +3.0% since the run before"]
-    assert line["customdata"] == [hover]
+    plot = figure(chart("lines", categories=("run1",), series=(series,)), "f").plot
+    (mark,) = plot.lines[0].marks
+    assert plot.ticks[-1] == (100, "20")
+    assert (mark.low, mark.up, mark.high) == (40, 50, 80)
+    assert mark.tip == "run1, eager, 10.0 ms (8.00 ms to 16.0 ms), +3.0% since the run before"
 
 
 def test_few_runs_are_named_below_the_axis_of_many():
     names = tuple(f"2026-11-{day:02} commit" for day in range(1, 30))
     series = (Series("eager", ns(*range(29)), ("side", "1")),)
-    axis = figure(chart("lines", categories=names, series=series), "f").layout["xaxis"]
-    assert len(axis["tickvals"]) == len(axis["ticktext"]) <= 5
-    assert axis["tickvals"][-1] == 28
-    assert axis["ticktext"][-1] == "2026-11-29<br>commit"
+    plot = figure(chart("lines", categories=names, series=series), "f").plot
+    assert len(plot.names) <= 5
+    assert plot.names[-1] == (pytest.approx(100 * 28.5 / 29, abs=0.001), "2026-11-29 commit")
 
 
 def test_only_the_last_runs_of_a_line_are_read_aloud():
@@ -145,7 +188,7 @@ def test_labels_on_colours_can_be_read():
         assert (light + 0.05) / (dark + 0.05) >= 4.5, code
 
 
-def test_long_names_are_shortened_above_bars_and_whole_in_the_table():
-    view = figure(chart(categories=(records.LONG, "b")), "f")
-    assert len(view.layout["annotations"][0]["text"]) < 70
+def test_the_table_has_whole_names():
+    view = figure(chart(full=(records.LONG, "b")), "f")
+    assert view.plot[0].name == "a"
     assert view.table.rows[0].title == records.LONG

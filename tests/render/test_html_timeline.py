@@ -1,51 +1,90 @@
-"""What the page holds of a timeline, decoded again with NumPy."""
+"""What the page holds of a timeline, put together again."""
 
 from __future__ import annotations
 
-import base64
-
 import html_records as records
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from launchlens.kernel_names import short_names
 from launchlens.records.timeline import Lane, Span, Timeline
-from launchlens.render.html.timelines import encode_array, timeline_legend, timeline_payload
+from launchlens.render.html.palette import SIDE_COLOURS
+from launchlens.render.html.timelines import timeline_legend, timeline_payload
 
 
-def decode(spec: dict[str, str]) -> list[int]:
-    dtype = {"u1": "<u1", "u2": "<u2", "i4": "<i4", "f8": "<f8"}[spec["dtype"]]
-    return np.frombuffer(base64.b64decode(spec["bdata"]), dtype).astype(np.int64).tolist()
+def sums(differences):
+    total, found = 0, []
+    for by in differences:
+        total += by
+        found.append(total)
+    return found
 
 
-@given(st.lists(st.integers(-(2**53), 2**53)))
-def test_arrays_survive(values):
-    assert decode(encode_array(values)) == values
+def made_of(*spans, role="stream", window=1000):
+    lane = Lane("a lane", role, spans)
+    return Timeline("eager", 0, "prefill", "prefill", window, (lane,))
 
 
-@pytest.mark.parametrize(
-    ("values", "dtype"),
-    [([], "u1"), ([255], "u1"), ([256], "u2"), ([65_536], "i4"), ([-1], "i4"), ([2**31], "f8")],
+@given(
+    st.lists(
+        st.builds(
+            Span,
+            st.text(max_size=3),
+            st.integers(-(2**53), 2**53),
+            st.integers(0, 2**53),
+            st.sampled_from(["kernel", "memcpy", "unheard of"]),
+            st.none() | st.integers(0, 2**40),
+        ),
+        min_size=1,
+    )
 )
-def test_arrays_take_the_smallest_type(values, dtype):
-    assert encode_array(values)["dtype"] == dtype
-
-
-def test_every_span_is_there_once_in_time_order():
-    line = records.timeline("eager", 500, 17_000, 1900)
-    payload = timeline_payload([line])
-    for lane, made in zip(line.lanes, payload["sides"][0]["lanes"], strict=True):
-        back = [
-            (payload["names"][n], s, d, made["kinds"][k])
-            for n, s, d, k in zip(
-                *(decode(made[c]) for c in ("name", "start", "duration", "kind")), strict=True
-            )
-        ]
-        assert sorted(back) == sorted(
-            (s.name, s.start_ns, s.duration_ns, s.kind) for s in lane.spans
+def test_every_span_is_there_once_in_time_order(spans):
+    payload = timeline_payload([made_of(*spans)])
+    (lane,) = payload["sides"][0]["lanes"]
+    back = [
+        (s, d, lane["kinds"][k], None if i < 0 else i)
+        for s, d, k, i in zip(
+            sums(lane["start"]), lane["duration"], lane["kind"], sums(lane["id"]), strict=True
         )
-        assert decode(made["start"]) == sorted(decode(made["start"]))
+    ]
+    assert sorted(back, key=str) == sorted(
+        ((s.start_ns, s.duration_ns, s.kind, s.correlation_id) for s in spans), key=str
+    )
+    assert [start for start, *_ in back] == sorted(start for start, *_ in back)
+
+
+def test_names_are_there_once_whole_and_short():
+    payload = timeline_payload(records.timelines(100))
+    assert len(set(payload["names"])) == len(payload["names"])
+    short = dict(zip(payload["names"], payload["short"], strict=True))
+    assert short[records.ADD] == short_names([records.ADD])[records.ADD]
+    assert len(short[records.ADD]) < 60 < len(records.ADD)
+    assert short["cudaLaunchKernel"] == "cudaLaunchKernel"
+
+
+def test_a_gap_is_named_after_the_kernel_behind_it():
+    gap = Span(records.ADD, 0, 10, "host", prefix="idle before ")
+    payload = timeline_payload([made_of(gap, role="gap")])
+    assert payload["names"] == [f"idle before {records.ADD}"]
+    assert payload["short"] == [f"idle before {short_names([records.ADD])[records.ADD]}"]
+
+
+def test_sides_keep_the_colours_they_have_in_the_report():
+    sides = timeline_payload(records.timelines(10))["sides"]
+    assert [side["colour"] for side in sides] == list(SIDE_COLOURS[:2])
+    sides = timeline_payload(records.timelines(10), (0, 3))["sides"]
+    assert sides[1]["colour"] == SIDE_COLOURS[3]
+
+
+def test_ranges_that_say_nothing_are_folded():
+    def folded(*spans, role="range"):
+        return timeline_payload([made_of(*spans, role=role)])["sides"][0]["lanes"][0]["folded"]
+
+    around, sliver = Span("prefill", 0, 1000, "range"), Span("scan", 5, 1, "range")
+    assert folded(around)
+    assert folded(sliver, sliver)
+    assert not folded(Span("a", 0, 400, "range"), Span("b", 400, 400, "range"))
+    assert not folded(sliver, role="stream")
 
 
 def test_one_axis_for_all_sides():

@@ -14,7 +14,7 @@ import handmade
 import html_records as records
 import pytest
 from markdown_it import MarkdownIt
-from test_html_page import Parsed, without_plotly
+from test_html_page import Parsed
 
 from launchlens.catalogue import by_name
 from launchlens.export.feeds import render_benchmark_json
@@ -153,10 +153,10 @@ def test_markdown_shows_it_as_text(document):
 
 
 def test_a_page_shows_it_as_text(document):
-    source = without_plotly(write(document, "html"))
+    source = write(document, "html")
     page = Parsed(source)
     assert not page.all("img")
-    assert len(page.all("script")) == 3
+    assert len(page.all("script")) in (1, 3)  # with a timeline, its data and its library
     assert not CONTROL.search(source)
 
 
@@ -224,7 +224,7 @@ def test_a_step_for_perfetto_holds_its_names_and_no_command():
     text = render_perfetto(dataclasses.replace(strange(made), lanes=tuple(lanes)))
     assert not CONTROL.search(text)
     assert "##[" not in text
-    assert TEXT in {event["name"] for event in json.loads(text)["traceEvents"]}
+    assert any(event["name"].endswith(TEXT) for event in json.loads(text)["traceEvents"])
 
 
 def test_a_feed_says_that_a_figure_is_a_bound():

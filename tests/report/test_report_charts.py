@@ -9,12 +9,12 @@ import html_records as records
 import pytest
 
 from launchlens.catalogue import gap_causes
-from launchlens.records.comparison import Row
+from launchlens.records.figures import KernelRow
 from launchlens.records.timeline import Lane, Span, Timeline
 from launchlens.records.trend import TrendPoint
 from launchlens.report import charts, group_charts
-from launchlens.report.document import Chart
 from launchlens.report.modules import OUTSIDE, launches_by_module
+from launchlens.report.pictures import Chart
 from launchlens.report.trend import trend_document
 
 COMPARISON = records.comparison()
@@ -33,16 +33,26 @@ def by_category(chart, name):
 def test_idle_bars_are_the_causes_of_the_record():
     chart = charts.idle_by_cause(COMPARISON, PHASE, 0)
     assert chart.form == "stacked"
-    assert chart.categories == ("eager", "cudagraph", "breakable")
+    assert chart.categories == ("cudagraph", "breakable", "eager")  # the fastest first
     assert drawn(chart) == {
-        "busy": [10_832_400, 11_783_200, 9_937_200],
-        "host": [51_000_000, 240_000, 4_400_000],
-        "launch": [7_900_000, 60_000, 900_000],
-        "sync": [600_000, 0, 300_000],
-        "device": [120_000, 2_090_000, 1_200_000],
-        "lead-in": [310_000, 95_000, 120_000],
-        "tail": [37_600, 31_800, 42_800],
+        "busy": [11_783_200, 9_937_200, 10_832_400],
+        "host": [240_000, 4_400_000, 51_000_000],
+        "launch": [60_000, 900_000, 7_900_000],
+        "sync": [0, 300_000, 600_000],
+        "device": [2_090_000, 1_200_000, 120_000],
+        "lead-in": [95_000, 120_000, 310_000],
+        "tail": [31_800, 42_800, 37_600],
     }
+    assert chart.beside == ("14.3 ms", "16.9 ms", "70.8 ms")
+    assert chart.chips == ("fastest", "", "")
+    assert [number for _, number in chart.roles] == ["1", "2", "0"]
+
+
+def test_one_candidate_stands_below_its_baseline_and_wins_no_title():
+    made = records.comparison(candidates=1)
+    chart = charts.idle_by_cause(made, made.phases[0], 0)
+    assert chart.categories == ("eager", "cudagraph")
+    assert chart.chips == ("", "")
 
 
 def test_every_cause_of_idle_time_is_explained():
@@ -58,33 +68,7 @@ def test_a_bound_stays_one_in_a_chart():
         for row in PHASE.rows
     ]
     chart = charts.idle_by_cause(COMPARISON, replace(PHASE, rows=tuple(rows)), 0)
-    assert [value.bound for value in chart.series[0].values] == [None, "upper", None]
-
-
-def test_step_times_and_idle_side_by_side():
-    times = charts.step_times(COMPARISON, PHASE, 0)
-    assert by_category(times, "eager") == {
-        "untraced": 49_100_000,
-        "traced": 70_800_000,
-        "busy on the GPU": 10_832_400,
-    }
-    assert drawn(times)["breakable"] == [None, 16_900_000, 9_937_200]
-    idle = charts.idle_fractions(COMPARISON, PHASE, 0)
-    assert drawn(idle) == {
-        "eager": [0.847, 0.779],
-        "cudagraph": [0.176, 0.094],
-        "breakable": [0.412, None],
-    }
-
-
-def test_without_untraced_times_no_chart_of_them():
-    def unknown(row: Row) -> Row:
-        return replace(row, cells=tuple(replace(cell, value=None) for cell in row.cells))
-
-    rows = [unknown(r) if r.metric.startswith(("untraced", "idle_c")) else r for r in PHASE.rows]
-    phase = replace(PHASE, rows=tuple(rows))
-    assert charts.step_times(COMPARISON, phase, 0) is None
-    assert charts.idle_fractions(COMPARISON, phase, 0) is None
+    assert [value.bound for value in chart.series[0].values] == ["upper", None, None]
 
 
 def test_gap_histogram_is_per_step():
@@ -94,27 +78,77 @@ def test_gap_histogram_is_per_step():
     assert drawn(time)["eager"] == [725_000, 775_000, 7_750_000, 40_000_000, 5_250_000, 2_250_000]
 
 
-def test_calls_and_kernels_are_per_step_largest_first():
+def test_calls_are_per_step_launches_first():
     calls = charts.api_calls(COMPARISON)
     assert calls.categories[:2] == ("cudaLaunchKernel", "cuLaunchKernelEx")
     assert drawn(calls)["eager"] == [3200, 628, 10, 3]
-    kernels = charts.kernels(COMPARISON, {})
-    assert by_category(kernels, "cudagraph") == {records.ADD: 850, records.GEMM: 300}
 
 
 def test_a_side_without_figures_is_named_once():
     made = records.comparison(candidates=1)
     silent = replace(made.candidates[0], kernels=(), api_calls=(), gap_histogram=())
-    chart = charts.kernels(replace(made, candidates=(silent,)), {})
+    chart = charts.api_calls(replace(made, candidates=(silent,)))
     assert list(drawn(chart)) == ["eager"]
     assert chart.caption.endswith("Shown is eager. Unknown: cudagraph.")
 
 
 def test_sides_keep_their_colours_where_one_is_left_out():
     made = records.comparison()
-    silent = replace(made.candidates[0], kernels=())
-    chart = charts.kernels(replace(made, candidates=(silent, made.candidates[1])), {})
+    silent = replace(made.candidates[0], api_calls=())
+    chart = charts.api_calls(replace(made, candidates=(silent, made.candidates[1])))
     assert [one.role for one in chart.series] == [("side", "0"), ("side", "2")]
+
+
+def with_kernels(before, after):
+    """A comparison over 4 steps a side whose kernels are (name, count, time, bound of the time)."""
+    made = records.comparison(candidates=1)
+    sides = [
+        replace(
+            side,
+            kernels=tuple(
+                KernelRow(name, count, total_ns, None, None, total_bound=bound)
+                for name, count, total_ns, bound in kernels
+            ),
+        )
+        for side, kernels in zip(made.sides, (before, after), strict=True)
+    ]
+    return replace(made, baseline=sides[0], candidates=(sides[1],))
+
+
+def test_kernels_that_changed_stand_in_the_order_of_their_gpu_time():
+    made = with_kernels(
+        [("a", 4, 4000, None), ("b", 8, 8000, None), ("c", 4, 40_000, None), ("d", 4, 900, None)],
+        [("b", 12, 20_000, None), ("c", 4, 20_000, None), ("e", 4, 4, None), ("d", 4, 901, None)],
+    )
+    chart = charts.kernel_changes(made, 1, {"b": "short b"})
+    assert chart.form == "changes"
+    assert chart.categories == ("c", "short b", "a", "e")  # d took the same time
+    assert chart.full == ("c", "b", "a", "e")
+    assert drawn(chart)["change"] == [-5000, 3000, -1000, 1]
+    assert chart.beside == (
+        "faster, 1 per step",
+        "slower, 2 → 3 per step",
+        "removed, 1 → 0 per step",
+        "added, 0 → 1 per step",
+    )
+    assert chart.series[0].hover[1] == "2.00 µs → 5.00 µs per step"
+
+
+def test_a_change_of_a_bound_is_one_and_of_two_bounds_unknown():
+    made = with_kernels(
+        [("a", 4, 4000, "lower"), ("b", 4, 4000, None), ("c", 4, 4000, "lower")],
+        [("a", 4, 8000, None), ("b", 4, 8000, "lower"), ("c", 4, 80_000, "lower")],
+    )
+    chart = charts.kernel_changes(made, 1, {})
+    assert chart.categories == ("a", "b")
+    assert [value.bound for value in chart.series[0].values] == ["upper", "lower"]
+    assert chart.series[0].hover == ("≥ 1.00 µs → 2.00 µs per step", "1.00 µs → ≥ 2.00 µs per step")
+
+
+def test_unknown_kernels_have_no_changes():
+    assert charts.kernel_changes(with_kernels([], [("a", 4, 4000, None)]), 1, {}) is None
+    same = [("a", 4, 4000, None)]
+    assert charts.kernel_changes(with_kernels(same, same), 1, {}) is None
 
 
 def test_requests_by_concurrency():
@@ -185,5 +219,7 @@ def test_a_point_of_a_trend_keeps_interval_and_bound():
 
 @pytest.mark.parametrize("name", [records.HOSTILE, "", "\ud800"])
 def test_names_stay_as_they_are(name):
-    chart = charts.kernels(records.comparison(name=name), {})
+    made = records.comparison(name=name, candidates=1)
+    candidate = replace(made.candidates[0], kernels=(KernelRow(name, 4, 9, None, None),))
+    chart = charts.kernel_changes(replace(made, candidates=(candidate,)), 1, {})
     assert name in chart.categories

@@ -1,32 +1,47 @@
-"""Charts of a document as the page shows them: plotly's figure, and the same in words and table."""
+"""Charts of a document as the page shows them: drawn, in words, and as a table."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from launchlens.render.html.bars import bars, changes, stacked
 from launchlens.render.html.palette import colour
-from launchlens.render.html.plots import LONGEST, draw, shorten
-from launchlens.render.html.views import CellView, FigureView, Head, RowView, TableView
+from launchlens.render.html.upright import columns, lines
+from launchlens.render.html.views import (
+    BarsView,
+    CellView,
+    FigureView,
+    Head,
+    RowView,
+    TableView,
+    UprightView,
+)
 from launchlens.report import words
-from launchlens.report.document import Chart
+from launchlens.report.pictures import Chart
 
 _MOST_HEARD = 8
+_LONGEST_HEARD = 40
+_FORMS: dict[str, Callable[[Chart], tuple[BarsView, ...] | UprightView]] = {
+    "bars": bars,
+    "stacked": stacked,
+    "changes": changes,
+    "columns": columns,
+    "lines": lines,
+}
 
 
 def figure(chart: Chart, anchor: str) -> FigureView:
     """A chart of any form as the page shows it; ``anchor`` is its element's id."""
-    data, layout = draw(chart)
-    # The legend is the page's: it wraps, prints and is read aloud as any text.
-    shown = chart.series if len(chart.series) > 1 or chart.form == "lines" else ()
-    bars = chart.form in ("bars", "stacked")
+    several = len(chart.series) > 1 or chart.form == "lines"
     return FigureView(
         anchor,
         chart.title,
         _summary(chart),
         chart.caption,
-        data,
-        layout,
-        tuple((colour(*one.role), one.words or one.name) for one in shown),
+        chart.form,
+        _FORMS[chart.form](chart),
+        tuple((colour(*s.role), s.name, s.words) for s in chart.series) if several else (),
         _table(chart),
-        tuple(shorten(name, LONGEST) for name in chart.categories) if bars else (),
     )
 
 
@@ -35,7 +50,7 @@ def _table(chart: Chart) -> TableView:
     heads = (Head("", style="text"), *(Head(one.name) for one in chart.series))
     rows = tuple(
         RowView(name, tuple(CellView(words.value(one.values[i]), one.name) for one in chart.series))
-        for i, name in enumerate(chart.categories)
+        for i, name in enumerate(chart.full or chart.categories)
     )
     return TableView(chart.title, (heads,), rows, stack=len(chart.series) > 3)
 
@@ -47,7 +62,9 @@ def _summary(chart: Chart) -> str:
     heard = range(len(names))[part]
     parts = [
         f"{one.name}: "
-        + ", ".join(f"{shorten(names[i], 40)} {words.value(one.values[i])}" for i in heard)
+        + ", ".join(
+            f"{words.plain(names[i], _LONGEST_HEARD)} {words.value(one.values[i])}" for i in heard
+        )
         for one in chart.series
     ]
     return f"{chart.title}. {'; '.join(parts)}."

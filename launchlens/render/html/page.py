@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from launchlens.render.html.cards import cards
 from launchlens.render.html.figures import figure
+from launchlens.render.html.packed import packed, packed_json, plotly_source
 from launchlens.render.html.tables import capitalized, course_view, table_views
 from launchlens.render.html.timelines import timeline_legend, timeline_payload
-from launchlens.render.html.views import FigureView
 from launchlens.report import words
-from launchlens.report.document import Block, Chart, Course, Document, Section, Table, Timelines
+from launchlens.report.document import Block, Course, Document, Section, Table, Text
+from launchlens.report.pictures import Chart, Timelines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_SCRIPTS = ("words.js", "timeline.js", "report.js")
+_SCRIPTS = ("tips.js",)
+_TIMELINE_SCRIPTS = ("words.js", "lanes.js", "links.js", "timeline.js", "input.js")
+_READY = "ready.js"
 _CHIPS = {
     "confirmed": "worse",
     "likely": "worse",
@@ -35,15 +39,21 @@ _CHIPS = {
 _PROVENANCE = "Where the figures come from"
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A section as the template shows it: a block is its template's name and what that shows."""
+
+    anchor: str
+    title: str
+    blocks: list[tuple[str, Any]]
+
+
 @dataclass(slots=True)
 class _Page:
-    """The page's sections as (anchor, title, blocks), and what its script draws.
+    """The page's sections, those to be seen at a glance first, and what its script draws."""
 
-    A block is its template's name and what the template shows.
-    """
-
-    sections: list[tuple[str, str, list[tuple[str, Any]]]] = field(default_factory=list)
-    figures: list[FigureView] = field(default_factory=list)
+    glance: list[_Part] = field(default_factory=list)
+    sections: list[_Part] = field(default_factory=list)
     timelines: list[dict[str, Any]] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
 
@@ -61,45 +71,45 @@ class _Page:
 def write_page(document: Document) -> str:
     """A document of any kind as one self-contained HTML page.
 
-    Styles, script and data are inline; nothing refers to a network, and a policy forbids the
-    browser to load anything.
+    Styles, scripts and data are inline; nothing refers to a network, and a policy forbids the
+    browser to load anything. plotly.js is there only for timelines.
     """
     from markupsafe import Markup
-    from plotly.offline import get_plotlyjs
 
-    page = _Page(anchors={"main", "report-data"})
-    for section in document.sections:
-        _add(page, section)
-    full = tuple(facts for facts in document.provenance if facts.prominence == "page")
-    _add(page, Section("provenance", _PROVENANCE, full or document.provenance))
-    drawn = ("id", "data", "layout", "labels")
-    figures = [{name: getattr(one, name) for name in drawn} for one in page.figures]
-    data = {"figures": figures, "timelines": page.timelines}
-    plotly, script = get_plotlyjs(), _script()
+    page = _Page(anchors={"main", "timeline-data", "plotly-packed"})
+    for section in _sections(document):
+        _add(page, section, document)
+    script = _script(timelines=bool(page.timelines))
     template = _environment().get_template("report.html.j2")
-    # Marked as safe: the package's own files, plotly's, and JSON that `script_json` escaped.
+    # Marked as safe: the package's own files, and base64.
     # Everything else goes through the template's escaping.
     text = template.render(
         document=document,
-        tiles=[
-            (capitalized(title), [(label, words.value(value)) for label, value in values])
-            for title, values in document.tiles
-        ],
+        cards=cards(document),
         notices=_notices(document),
         chips=_CHIPS,
         capitalized=capitalized,
-        sections=page.sections,
-        policy=_policy(plotly, script),
+        page=page,
+        policy=_policy(*([plotly_source()] if page.timelines else []), script),
         css=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704
-        plotly=Markup(plotly),  # noqa: S704
+        plotly=Markup(packed(plotly_source())) if page.timelines else "",  # noqa: S704
         js=Markup(script),  # noqa: S704
-        data=Markup(script_json(data)),  # noqa: S704
+        data=Markup(packed_json(page.timelines)) if page.timelines else "",  # noqa: S704
     )
     # A lone surrogate, which a damaged name can hold, cannot be written to any file.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _add(page: _Page, section: Section) -> None:
+def _sections(document: Document) -> Iterator[Section]:
+    """The document's own, then what it says of all of them."""
+    yield from document.sections
+    if document.remarks:
+        yield Section("notes", "Notes", (Text(document.remarks, "list"),))
+    full = tuple(facts for facts in document.provenance if facts.prominence == "page")
+    yield Section("provenance", _PROVENANCE, full or document.provenance)
+
+
+def _add(page: _Page, section: Section, document: Document) -> None:
     """A section's blocks as the template knows them; charts that follow each other share rows."""
     anchor = page.anchor(section.anchor)
     blocks: list[tuple[str, Any]] = []
@@ -108,26 +118,29 @@ def _add(page: _Page, section: Section) -> None:
         # A chart draws a course, and its table holds every point.
         if isinstance(block, Course) and charted:
             continue
-        for name, view in _views(page, section, block):
+        for name, view in _views(page, section, block, document):
             if name == "figures" and blocks and blocks[-1][0] == name:
                 blocks[-1][1].extend(view)
             else:
                 blocks.append((name, view))
     if blocks:
-        page.sections.append((anchor, section.title, blocks))
+        part = _Part(anchor, section.title, blocks)
+        (page.glance if section.glance else page.sections).append(part)
 
 
-def _views(page: _Page, section: Section, block: Block) -> list[tuple[str, Any]]:
+def _views(
+    page: _Page, section: Section, block: Block, document: Document
+) -> list[tuple[str, Any]]:
     if isinstance(block, Chart):
-        page.figures.append(figure(block, page.anchor(block.anchor)))
-        return [("figures", [page.figures[-1]])]
+        return [("figures", [figure(block, page.anchor(block.anchor))])]
     if isinstance(block, Table):
-        return [("table", view) for view in table_views(block, section.title)]
+        return [("table", v) for v in table_views(block, section.title, document.fastest)]
     if isinstance(block, Course):
         return [("table", course_view(block))]
     if isinstance(block, Timelines):
         anchor = page.anchor("timeline")
-        page.timelines.append({"id": anchor} | timeline_payload(block.timelines))
+        payload = timeline_payload(block.timelines, block.numbers)
+        page.timelines.append({"id": anchor} | payload)
         return [("timelines", (anchor, block, timeline_legend(block.timelines)))]
     return [(type(block).__name__.lower(), block)]
 
@@ -150,19 +163,11 @@ def _clean(value: Any) -> Any:
     return "\n".join(map(words.clean, value.split("\n")))
 
 
-def _script() -> str:
+def _script(*, timelines: bool) -> str:
     """The page's own script: its files in one function, so that no name leaks or clashes."""
-    files = "".join((_TEMPLATES / name).read_text("utf-8") for name in _SCRIPTS)
+    names = (*_SCRIPTS, *(_TIMELINE_SCRIPTS if timelines else ()), _READY)
+    files = "".join((_TEMPLATES / name).read_text("utf-8") for name in names)
     return f'(() => {{\n"use strict";\n{files}}})();'
-
-
-def script_json(value: Any) -> str:
-    """JSON that can stand inside a script element, whatever texts it holds.
-
-    ``<``, ``>`` and ``&`` are written as escapes: no name can end the element or open a comment.
-    """
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _policy(*scripts: str) -> str:

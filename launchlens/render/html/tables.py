@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from launchlens.render.html.palette import colour
 from launchlens.render.html.views import CellView, Head, RowView, TableView
 from launchlens.report import changes, words
 from launchlens.report.cells import Cell, Interval, Judged, Name, Value
@@ -13,13 +14,17 @@ from launchlens.report.document import Column, Course, Row, Table
 #: With more candidates than this, value, change and verdict share one column.
 _SEPARATE_COLUMNS = 2
 
-_CHIPS = {"better": "better", "worse": "worse", "same": "flat", "inconclusive": "flat"}
+CHIPS = {"better": "better", "worse": "worse", "same": "flat", "inconclusive": "flat"}
+
+_PLAIN = ("better", "same", "unknown")
+"""Verdicts that a change and its colour tell, where columns are narrow."""
 
 
-def table_views(table: Table, heading: str) -> list[TableView]:
+def table_views(table: Table, heading: str, fastest: int | None = None) -> list[TableView]:
     """A table; of one that compares sides, the rows that short reports leave out are folded.
 
-    The caption does not repeat the ``heading`` above.
+    The caption does not repeat the ``heading`` above. ``fastest`` is the number of the side whose
+    column is marked, where there are several candidates.
     """
     caption = table.caption or (table.title if table.title != heading else "")
     long = table.most is not None and len(table.rows) > table.most
@@ -33,10 +38,11 @@ def table_views(table: Table, heading: str) -> list[TableView]:
     names = [column.title for column in table.columns[1:]]
     main = [row for row in table.rows if row.prominence == "main"]
     rest = [row for row in table.rows if row.prominence != "main"]
-    views = [_sides(main, names, caption or capitalized(name), folded)] if main else []
+    fastest = fastest if len(names) > 2 else None
+    views = [_sides(main, names, caption or capitalized(name), folded, fastest)] if main else []
     if rest:
         title = f"All other figures ({len(rest)})" if main else capitalized(name)
-        views.append(_sides(rest, names, title, title))
+        views.append(_sides(rest, names, title, title, fastest))
     return views
 
 
@@ -73,8 +79,9 @@ def _row(row: Row, columns: Sequence[Column], *, metrics: bool = False) -> RowVi
     cells = tuple(
         _cell(cell, column) for cell, column in zip(row.cells[1:], columns[1:], strict=True)
     )
-    style = "name" if isinstance(first, Name) else ""
-    return RowView(title, cells, row.note or "", style)
+    if isinstance(first, Name):
+        return RowView(title, cells, row.note or "", "name", first.full)
+    return RowView(title, cells, row.note or "")
 
 
 def _text(cell: Cell) -> str:
@@ -95,49 +102,67 @@ def _cell(cell: Cell, column: Column) -> CellView:
 
 
 def _figure(judged: Judged, label: str, style: str = "") -> CellView:
-    """A value; below it its remark, its interval, and where it was not traced its source."""
-    value = judged.value
-    notes = [judged.note]
-    if value.number is not None and value.low != value.high:
-        notes.append(words.interval(value))
-    if value.number is not None and judged.source != "trace":
-        notes.append(judged.source)
+    """A value, below it its remark; its interval and where it is from for those who ask."""
+    value, tips = judged.value, []
     if value.number is None:
         style = f"{style} unknown".strip()
-    return CellView(words.value(value), label, style, "", _listed(notes))
+    else:
+        interval = words.interval(value) if value.low != value.high else ""
+        tips = [interval and f"95%: {interval}", judged.source if judged.source != "trace" else ""]
+    note = judged.note or ""
+    return CellView(words.value(value), label, style, note=note, tip=_listed(tips))
 
 
-def _sides(rows: Sequence[Row], names: Sequence[str], caption: str, folded: str) -> TableView:
+def _sides(
+    rows: Sequence[Row], names: Sequence[str], caption: str, folded: str, fastest: int | None
+) -> TableView:
     """Metric, baseline, and for each candidate its value, change and verdict."""
     separate = len(names) - 1 <= _SEPARATE_COLUMNS
-    views = _notes_once([_side_row(row, names, separate=separate) for row in rows])
-    return TableView(caption, _side_heads(names, separate=separate), views, folded=folded)
+    views = _notes_once([_side_row(row, names, fastest, separate=separate) for row in rows])
+    heads = _side_heads(names, fastest, separate=separate)
+    return TableView(caption, heads, views, folded=folded)
 
 
-def _side_heads(names: Sequence[str], *, separate: bool) -> tuple[tuple[Head, ...], ...]:
-    first, baseline = Head("Metric", style="text"), Head(f"Baseline: {names[0]}")
+def _side_heads(
+    names: Sequence[str], fastest: int | None, *, separate: bool
+) -> tuple[tuple[Head, ...], ...]:
+    marks = ["fastest" if i == fastest else "" for i in range(len(names))]
+    metric = Head("Metric", style="text")
+    sides = [
+        Head(name if i else f"Baseline: {name}", style=mark, swatch=colour("side", str(i)))
+        for i, (name, mark) in enumerate(zip(names, marks, strict=True))
+    ]
     if len(names) == 2:
-        return ((first, baseline, Head(names[1]), Head("Change"), Head("Verdict", style="text")),)
+        return ((metric, *sides, Head("Change"), Head("Verdict", style="text")),)
     if not separate:
-        return ((first, baseline, *(Head(name) for name in names[1:])),)
-    top = [replace(first, rows=2), replace(baseline, rows=2)]
-    top += [Head(name, span=3, style="group") for name in names[1:]]
-    below = (Head("Value"), Head("Change"), Head("Verdict", style="text")) * (len(names) - 1)
-    return (tuple(top), below)
+        return ((metric, *sides),)
+    top = [replace(metric, rows=2), replace(sides[0], rows=2)]
+    top += [replace(head, span=3, style=f"group {head.style}".strip()) for head in sides[1:]]
+    below = [
+        Head(title, style=f"{style} {mark}".strip())
+        for mark in marks[1:]
+        for title, style in (("Value", ""), ("Change", ""), ("Verdict", "text"))
+    ]
+    return (tuple(top), tuple(below))
 
 
-def _side_row(row: Row, names: Sequence[str], *, separate: bool) -> RowView:
+def _side_row(row: Row, names: Sequence[str], fastest: int | None, *, separate: bool) -> RowView:
     title, *figures = row.cells
     judged = [cell for cell in figures if isinstance(cell, Judged)]
     cells = [_figure(judged[0], f"Baseline: {names[0]}", "start")]
-    for name, one in zip(names[1:], judged[1:], strict=True):
-        view, change, verdict = _figure(one, name), changes.change(one), words.verdict(one.verdict)
+    for i, (name, one) in enumerate(zip(names[1:], judged[1:], strict=True), 1):
+        mark = "fastest" if i == fastest else ""
+        view, change = _figure(one, name, mark), changes.change(one)
+        chip = CHIPS.get(one.verdict, "")
         if separate:
-            chip = _CHIPS.get(one.verdict, "")
-            cells += [view, CellView(change, "Change", "wrap")]
-            cells.append(CellView(verdict, "Verdict", "text", chip))
+            cells += [view, CellView(change, "Change", f"wrap {mark}".strip())]
+            cells.append(
+                CellView(words.verdict(one.verdict), "Verdict", f"text {mark}".strip(), chip)
+            )
         else:
-            cells.append(replace(view, note=_listed((change, verdict, view.note))))
+            doubt = "" if one.verdict in _PLAIN else words.verdict(one.verdict)
+            said = _listed((changes.brief_change(one), doubt, view.note))
+            cells.append(replace(view, note=said, tone=chip))
     return RowView(capitalized(_text(title)), tuple(cells), row.note or "")
 
 

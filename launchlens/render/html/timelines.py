@@ -1,66 +1,58 @@
-"""Timelines as compact JSON for the page's script: typed arrays and a table of names.
+"""Timelines as compact JSON for the page's script: columns of integers and a table of names.
 
-The script (templates/report.js) draws what a zoom level can show and no more, so the page
-carries every span once, at full resolution, and stays smooth (docs/html.md).
+The script (templates/timeline.js) draws what a zoom level can show and no more, so the page
+carries every span once, at full resolution, and stays smooth (docs/develop/html-page.md).
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from launchlens.records.timeline import Lane, Timeline
-from launchlens.render.html.palette import GREY, kinds_of, text_on
+from launchlens.kernel_names import short_names
+from launchlens.records.timeline import Lane, Span, Timeline
+from launchlens.render.html.palette import GREY, colour, kinds_of, text_on
 from launchlens.report import words
 
 Legend = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Groups of a legend: a title, and colour and words of each entry."""
 
-_DTYPES = ("u1", "u2", "i4", "f8")
 _ROLE_TITLES = {
     "host": "CUDA calls on the CPU",
     "stream": "Work on the GPU",
     "gap": "GPU idle, by cause",
     "range": "Ranges",
 }
+_NAMED_AFTER_KERNELS = ("stream", "gap")
+_SLIVER = 0.005
+"""Ranges that cover less of the window than this show nothing."""
 
 
-def encode_array(values: npt.ArrayLike) -> dict[str, str]:
-    """Integers of shape (n,) in the smallest type that holds them, as plotly.js spells arrays.
+def timeline_payload(timelines: Sequence[Timeline], numbers: Sequence[int] = ()) -> dict[str, Any]:
+    """What the script needs to draw these timelines.
 
-    ``bdata`` are the little-endian bytes in base64.
+    ``names`` holds every distinct span name once, ``short`` the same for where there is little
+    room, ``span_ns`` is the longest window. Times are integers in nanoseconds from each step's
+    start. Columns that grow from span to span (start, id) hold the differences. ``numbers``: which
+    side of the report each is of, for its colour.
     """
-    array = np.asarray(values, np.int64)
-    low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
-    # Doubles hold integers exactly up to 2**53 ns, which is 104 days: longer than any step.
-    dtype = next(d for d in _DTYPES if d == "f8" or _fits(np.dtype(d), low, high))
-    data = array.astype(np.dtype(dtype).newbyteorder("<")).tobytes()
-    return {"dtype": dtype, "bdata": base64.b64encode(data).decode("ascii")}
-
-
-def timeline_payload(timelines: Sequence[Timeline]) -> dict[str, Any]:
-    """What the script needs to draw these timelines on one common time axis.
-
-    ``names`` holds every distinct span name once, ``span_ns`` is the longest window. Times are
-    integers in nanoseconds from each step's start.
-    """
-    names: dict[str, int] = {}
+    names = _Names(timelines)
     sides = [
         {
             "label": words.clean(timeline.side),
-            "caption": f"{words.clean(timeline.range)}, step {timeline.step}",
+            "colour": colour("side", str(numbers[i] if numbers else i)),
+            "caption": words.clean(f"{timeline.range}, step {timeline.step}"),
             "window_ns": timeline.window_ns,
             "sign": words.BOUND_SIGNS.get(timeline.bound, ""),
-            "lanes": [_lane_payload(lane, names) for lane in timeline.lanes if lane.spans],
+            "lanes": [
+                _lane_payload(lane, names, timeline) for lane in timeline.lanes if lane.spans
+            ],
         }
-        for timeline in timelines
+        for i, timeline in enumerate(timelines)
     ]
     longest = max((t.window_ns for t in timelines), default=0)
-    return {"names": list(names), "sides": sides, "span_ns": longest}
+    return {"names": names.full, "short": names.short, "sides": sides, "span_ns": longest}
 
 
 def timeline_legend(timelines: Sequence[Timeline]) -> Legend:
@@ -79,6 +71,27 @@ def timeline_legend(timelines: Sequence[Timeline]) -> Legend:
     return tuple(groups)
 
 
+class _Names:
+    """Every distinct name of some timelines once, with a short form of it, by number."""
+
+    def __init__(self, timelines: Sequence[Timeline]) -> None:
+        lanes = (lane for t in timelines for lane in t.lanes if lane.role in _NAMED_AFTER_KERNELS)
+        self._shortened = short_names({span.name for lane in lanes for span in lane.spans})
+        self._numbers: dict[tuple[str, str, bool], int] = {}
+        self.full: list[str] = []
+        self.short: list[str] = []
+
+    def number(self, span: Span, role: str) -> int:
+        kernel = role in _NAMED_AFTER_KERNELS
+        key = (span.prefix, span.name, kernel)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.full)
+            short = self._shortened[span.name] if kernel else span.name
+            self.full.append(words.clean(span.title))
+            self.short.append(words.clean(span.prefix + short))
+        return self._numbers[key]
+
+
 def _kinds(role: str, present: set[str]) -> dict[str, tuple[str, str]]:
     """Colour and words of the kinds present in a role's lanes; those that no one knows are grey."""
     known = kinds_of(role)
@@ -86,25 +99,33 @@ def _kinds(role: str, present: set[str]) -> dict[str, tuple[str, str]]:
     return {kind: known.get(kind, (GREY, kind)) for kind in order}
 
 
-def _lane_payload(lane: Lane, names: dict[str, int]) -> dict[str, Any]:
+def _lane_payload(lane: Lane, names: _Names, timeline: Timeline) -> dict[str, Any]:
     spans = sorted(lane.spans, key=lambda span: (span.start_ns, -span.duration_ns))
-    shown = [words.clean(span.title) for span in spans]
     known = _kinds(lane.role, {span.kind for span in spans})
     kinds = list(known)
     colours = [colour for colour, _ in known.values()]
     return {
         "title": words.clean(lane.title),
         "role": lane.role,
+        "folded": _says_little(lane, timeline.window_ns),
         "kinds": kinds,
         "colours": colours,
         "inks": [text_on(colour) for colour in colours],
-        "start": encode_array([span.start_ns for span in spans]),
-        "duration": encode_array([span.duration_ns for span in spans]),
-        "name": encode_array([names.setdefault(name, len(names)) for name in shown]),
-        "kind": encode_array([kinds.index(span.kind) for span in spans]),
+        "start": _differences(span.start_ns for span in spans),
+        "duration": [span.duration_ns for span in spans],
+        "name": [names.number(span, lane.role) for span in spans],
+        "kind": [kinds.index(span.kind) for span in spans],
+        "id": _differences(-1 if s.correlation_id is None else s.correlation_id for s in spans),
     }
 
 
-def _fits(dtype: np.dtype[Any], low: int, high: int) -> bool:
-    limits = np.iinfo(dtype)
-    return int(limits.min) <= low and high <= int(limits.max)
+def _says_little(lane: Lane, window_ns: int) -> bool:
+    """A range around the whole step, or slivers of ranges: lanes that need not be open."""
+    if lane.role != "range":
+        return False
+    covered = sum(span.duration_ns for span in lane.spans)
+    return len(lane.spans) == 1 or covered < _SLIVER * window_ns
+
+
+def _differences(numbers: Iterable[int]) -> list[int]:
+    return [after - before for before, after in pairwise([0, *numbers])]

@@ -18,7 +18,8 @@ from launchlens.render.markdown.report import (
 )
 from launchlens.report import changes, words
 from launchlens.report.cells import Judged
-from launchlens.report.document import Block, Chart, Document, Row, Table
+from launchlens.report.document import Block, Document, Row, Table
+from launchlens.report.pictures import Chart
 
 LIMIT = 65_536  # GitHub refuses longer bodies; counted in bytes, which no way of counting exceeds
 _SHORT_HASH = 7

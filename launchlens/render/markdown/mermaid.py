@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from launchlens.report import words
-from launchlens.report.document import Chart, Series
+from launchlens.report.pictures import Chart, Series
 
 _TAGS = {"busy": "active", "cause": "crit"}  # a tag chooses a colour of the theme
 _SHORTEST_SHARE = 0.005  # thinner bars cannot be seen

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from launchlens.render.markdown.blocks import LONG, block_text, facts_table, intervals, sides_table
 from launchlens.render.markdown.markup import details, escaped
 from launchlens.report import words
-from launchlens.report.document import Block, Chart, Document, Section, Table
+from launchlens.report.document import Block, Document, Section, Table
+from launchlens.report.pictures import Chart
 
 
 def render(document: Document) -> str:

@@ -1,0 +1,1 @@
+Promise.all(waits).then(() => { document.documentElement.dataset.ready = "yes"; });
