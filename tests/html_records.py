@@ -235,17 +235,19 @@ def timeline(
         if not graph:
             kind = "sync" if i % 500 == 499 else "launch"
             call = "cudaStreamSynchronize" if kind == "sync" else "cudaLaunchKernel"
-            host.append(Span(call, at - 7000, 4300, kind))
+            host.append(Span(call, at - 7000, 4300, kind, i))
         if stream:
             before = stream[-1].start_ns + stream[-1].duration_ns
             if at > before:
                 cause = "device" if graph else "host" if i % 3 else "launch"
-                gaps.append(Span(f"{cause} gap", before, at - before, cause))
-        stream.append(Span(names[i % 4], at, length, "kernel"))
+                before_it = None if graph and i else i
+                gap = Span(names[i % 4], before, at - before, cause, before_it, "idle before ")
+                gaps.append(gap)
+        stream.append(Span(names[i % 4], at, length, "kernel", 0 if graph else i))
         at += max(spacing_ns, length + 600)
     if graph:
-        host.append(Span("cudaGraphLaunch", 20_000, 61_000, "launch"))
-    gaps.insert(0, Span("lead-in gap", 0, 90_000, "lead_in"))
+        host.append(Span("cudaGraphLaunch", 20_000, 61_000, "launch", 0))
+    gaps.insert(0, Span(names[0], 0, 90_000, "lead_in", 0, "idle before "))
     layers = 35
     ranges = [
         Span(f"module:layers.{i}", i * (at // layers), at // layers - 900, "range")

@@ -127,7 +127,7 @@ class Cells(HTMLParser):
         self.rows, self.depth, self.in_note = [], 0, False
 
     def handle_starttag(self, tag, attrs):
-        self.in_note = dict(attrs).get("class") in ("ci", "row-note")
+        self.in_note = dict(attrs).get("class") in ("interval", "row-note")
         if tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):
@@ -197,17 +197,21 @@ def test_every_feed_has_the_same_values(reports, form):
             assert found[metric, f"qwen3-0.6b-{variant}"] == pytest.approx(value, rel=2e-7), metric
 
 
-def test_the_plots_draw_the_same_figures(reports):
+def test_the_bars_of_a_step_are_as_long_as_the_figures(reports):
     page = reports("html")
-    data = re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)
-    plots = {figure["id"]: figure for figure in json.loads(data[1])["figures"]}
-    times = {bar["name"]: bar["x"] for bar in plots["times-0"]["data"]}
-    known = expected()
-    for i, side in enumerate(("eager", "cudagraph")):
-        values = [known[metric][i] / 1e6 for metric in ("untraced_ns", "window_ns", "busy_ns")]
-        assert times[side] == pytest.approx(values, rel=1e-6)
-    busy = next(bar for bar in plots["idle-0"]["data"] if bar["name"] == "busy")
-    assert busy["x"] == pytest.approx([value / 1e6 for value in known["busy_ns"]], rel=1e-6)
+    plot = page[page.index('id="idle-0"') : page.index("</figure>", page.index('id="idle-0"'))]
+    rows = plot.split('class="bar-row')[1:]
+    widths = [
+        [float(width) for width in re.findall(r"width:([\d.]+)%", row.split("bar-stack")[1])]
+        for row in rows
+    ]
+    busy = [row[0] for row in widths]
+    before, after = expected()["busy_ns"]
+    assert busy[1] / busy[0] == pytest.approx(after / before, rel=1e-3)
+    for row, side, value in zip(rows, ("eager", "cudagraph"), expected()["window_ns"], strict=True):
+        assert side in row
+        assert as_text("window_ns", value) in row
+    assert max(map(sum, widths)) == pytest.approx(100, abs=0.01)
 
 
 @pytest.mark.parametrize("form", [*TEXTS, "json"])

@@ -66,4 +66,4 @@ def test_no_nanosecond_is_lost_and_hostile_names_survive():
     spans = [span for lane in line.lanes for span in lane.spans]
     assert sorted(
         (e["name"], round(e["ts"] * 1000), round(e["dur"] * 1000)) for e in back
-    ) == sorted((s.name, s.start_ns, s.duration_ns) for s in spans)
+    ) == sorted((s.title, s.start_ns, s.duration_ns) for s in spans)

@@ -17,7 +17,7 @@ from launchlens.render.html.packed import packed, packed_json, plotly_source
 from launchlens.render.html.tables import capitalized, course_view, table_views
 from launchlens.render.html.timelines import timeline_legend, timeline_payload
 from launchlens.report import words
-from launchlens.report.document import Block, Course, Document, Section, Table, Text
+from launchlens.report.document import Block, Course, Document, Facts, Section, Table, Text
 from launchlens.report.pictures import Chart, Timelines
 
 if TYPE_CHECKING:
@@ -142,6 +142,8 @@ def _views(
         payload = timeline_payload(block.timelines, block.numbers)
         page.timelines.append({"id": anchor} | payload)
         return [("timelines", (anchor, block, timeline_legend(block.timelines)))]
+    if isinstance(block, Facts) and section.folds and block.prominence == "more":
+        return [("folded_facts", block)]
     return [(type(block).__name__.lower(), block)]
 
 
