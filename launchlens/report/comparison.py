@@ -55,6 +55,10 @@ def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = 
 def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator[Section]:
     short = short_names(_kernel_names(comparison))
     for i, phase in enumerate(comparison.phases):
+        if idle := charts.idle_by_cause(comparison, phase, i):
+            yield Section(f"causes-{i}", idle.title, (idle,), glance=i == 0)
+        if timelines and i == 0:
+            yield timeline_section(timelines, comparison.sides)
         yield figures_section(comparison, phase, i, short)
     if requests := _requests(comparison):
         yield requests
@@ -63,11 +67,6 @@ def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator
     # Before the charts, since a failed variant is why figures above are unknown.
     if blockers := side_findings(comparison.sides):
         yield blockers
-    for i, phase in enumerate(comparison.phases):
-        if idle := charts.idle_by_cause(comparison, phase, i):
-            yield Section(f"causes-{i}", idle.title, (idle,), glance=i == 0)
-    if timelines:
-        yield timeline_section(timelines, comparison.sides)
     best = fastest(comparison) or 1
     if best < len(comparison.sides) and (changed := charts.kernel_changes(comparison, best, short)):
         yield Section("changes", "What changed on the GPU", (changed,))

@@ -56,7 +56,7 @@ def kernel_times(group: Group, index: int, short: Mapping[str, str]) -> Chart | 
             Series(
                 "total time",
                 tuple(Value(r.total_ns, "ns", r.total_bound) for r in rows),
-                ("side", "1"),
+                ("busy", ""),
             ),
         ),
         "ns",

@@ -28,7 +28,9 @@ def trend_document(series: Sequence[TrendSeries]) -> Document:
         title=f"launchlens: {series[0].metric} over runs",
         answers=tuple(_sentences(series)),
         answers_shown="page",
-        tiles=tuple(tile for one in series if (tile := _tile(one))),
+        tiles=tuple(tile for one in series if (tile := _tile(one)))
+        if len(series) > _MOST_SENTENCES
+        else (),
         sections=tuple(_section(members, i) for i, members in enumerate(groups.values())),
         record=Trend(series=tuple(series)),
     )

@@ -385,7 +385,7 @@ def test_a_trend_has_a_section_for_each_shape_and_its_first_and_last_values():
     document = Parsed(source)
     ids = [a["id"] for a in document.all("div") if a.get("class") == "plot"]
     assert ids == ["trend-0", "trend-1", "trend-2"]
-    assert document.texts("dl")[0].startswith("Qwen3-0.6b, eager, prefill 47.4 → 4.67 ms")
+    assert not [a for a in document.all("dl") if a.get("class") == "cards"]  # sentences say it
     assert document.texts("p")[0].startswith("untraced_ns of qwen3-0.6b, eager, prefill step: 47.4")
     rows = [row for row in document.texts("tr") if row.startswith("2026-11-0")]
     assert rows[:3] == [
@@ -444,3 +444,45 @@ def test_an_empty_document_is_a_page():
     page = Parsed(write_page(Document("nothing", "Nothing", ())))
     assert page.texts("h1") == ["Nothing"]
     assert page.texts("section") == []
+
+
+def test_many_lines_of_a_trend_have_cards_instead_of_sentences():
+    made = [records.trend([47_400_000, 4_670_000], variant=f"v{i}") for i in range(5)]
+    document = Parsed(write_page(trend_document(made)))
+    assert document.texts("p")[0] == "untraced_ns: 5 lines, 2 runs"
+    assert document.texts("dl")[0].startswith("Qwen3-0.6b, v0, prefill 47.4 → 4.67 ms")
+
+
+def test_cards_are_of_the_fastest_and_have_the_colour_of_their_verdict():
+    document = Parsed(render_comparison(records.comparison()))
+    cards = [a for a in document.all("div") if a.get("class") == "card"]
+    text = document.texts("dl")[0]
+    assert len(cards) == 4
+    assert text.startswith("Launches per step 3828 → 1 −99.97% eager → cudagraph")
+    chips = [a["class"] for a in document.all("span") if (a.get("class") or "").startswith("chip")]
+    assert chips[:4] == ["chip better"] * 4
+
+
+def test_intervals_are_asked_for_and_not_in_cells():
+    made = records.comparison(candidates=1)
+    phase = made.phases[0]
+    rows = tuple(
+        replace(r, cells=tuple(replace(c, ci_low=1_000_000, ci_high=2_000_000) for c in r.cells))
+        if r.metric == "window_ns"
+        else r
+        for r in phase.rows
+    )
+    document = Parsed(render_comparison(replace(made, phases=(replace(phase, rows=rows),))))
+    tips = [a["data-tip"] for a in document.all("td") if a.get("data-tip")]
+    assert tips.count("95%: 1.00 ms to 2.00 ms") == 2
+    assert "Show 95% intervals" in " ".join(document.texts("label"))
+    hidden = [a for a in document.all("span") if a.get("class") == "interval"]
+    assert len(hidden) == len(tips)
+
+
+def test_a_kernel_s_whole_name_is_where_its_short_one_is_pointed_at():
+    made = records.comparison(candidates=1)
+    other = replace(made.candidates[0], kernels=made.candidates[0].kernels[:1])
+    document = Parsed(render_comparison(replace(made, candidates=(other,))))
+    tips = [a.get("data-tip") for a in document.all("span") if a.get("class") == "bar-title"]
+    assert records.ADD in tips

@@ -30,20 +30,25 @@ def table_views(table: Table, heading: str, fastest: int | None = None) -> list[
     long = table.most is not None and len(table.rows) > table.most
     name = table.title or table.caption or (table.columns[0].title if table.columns else "")
     folded = capitalized(name) if long or table.prominence == "more" else ""
-    if table.form != "sides":
-        metrics = table.form == "figures"
-        headers = (_heads(table.columns),)
-        rows = tuple(_row(row, table.columns, metrics=metrics) for row in table.rows)
-        return [TableView(caption or capitalized(name), headers, rows, folded=folded)]
+    title = caption or capitalized(name)
+    if table.form == "rows":
+        return [_plain(table, table.rows, title, folded)]
+    main = tuple(row for row in table.rows if row.prominence == "main")
+    rest = tuple(row for row in table.rows if row.prominence != "main")
+    others = f"All other figures ({len(rest)})" if main else capitalized(name)
+    split = [part for part in ((main, title, folded), (rest, others, others)) if part[0]]
+    if table.form == "figures":
+        return [_plain(table, *part, metrics=True) for part in split]
     names = [column.title for column in table.columns[1:]]
-    main = [row for row in table.rows if row.prominence == "main"]
-    rest = [row for row in table.rows if row.prominence != "main"]
     fastest = fastest if len(names) > 2 else None
-    views = [_sides(main, names, caption or capitalized(name), folded, fastest)] if main else []
-    if rest:
-        title = f"All other figures ({len(rest)})" if main else capitalized(name)
-        views.append(_sides(rest, names, title, title, fastest))
-    return views
+    return [_sides(*part, names, fastest) for part in split]
+
+
+def _plain(
+    table: Table, rows: Sequence[Row], caption: str, folded: str, *, metrics: bool = False
+) -> TableView:
+    views = tuple(_row(row, table.columns, metrics=metrics) for row in rows)
+    return TableView(caption, (_heads(table.columns),), views, folded=folded)
 
 
 def capitalized(title: str) -> str:
@@ -114,7 +119,7 @@ def _figure(judged: Judged, label: str, style: str = "") -> CellView:
 
 
 def _sides(
-    rows: Sequence[Row], names: Sequence[str], caption: str, folded: str, fastest: int | None
+    rows: Sequence[Row], caption: str, folded: str, names: Sequence[str], fastest: int | None
 ) -> TableView:
     """Metric, baseline, and for each candidate its value, change and verdict."""
     separate = len(names) - 1 <= _SEPARATE_COLUMNS
