@@ -207,6 +207,8 @@ class VariantFacts:
     """Phases that were captured."""
     captures: bool | None = None
     """Whether its steps launch CUDA graphs, so that it spends memory on them."""
+    weights: str | None = None
+    """`random`, or `pretrained` of a checkpoint."""
     prepares: bool | None = None
     """Whether its steps are made ready before they are run, which takes time."""
 

@@ -15,6 +15,7 @@ _FACTS: tuple[tuple[str, Callable[[Side], object]], ...] = (
     ("OSL {}", lambda side: side.facts.osl),
     ("batch {}", lambda side: side.facts.batch),
     ("{}", lambda side: side.facts.dtype),
+    ("{} weights", lambda side: side.facts.weights),
 )
 
 

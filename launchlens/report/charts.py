@@ -233,9 +233,10 @@ def _kernel_change(
     if abs(new - old) < _ALIKE * max(new, old):
         return None
     counts = [format_value(count, "count") for count in ran]
-    word = "added" if not before else "removed" if not after else ""
-    word = word or ("slower" if new > old else "faster")
-    often = counts[0] if counts[0] == counts[1] else " → ".join(counts)
+    alike = counts[0] == counts[1]
+    word = "added, " if not before else "removed, " if not after else ""
+    if not word and alike:
+        word = "slower, " if new > old else "faster, "
     times = [
         format_value(ns, "ns", row.total_bound if row else None)
         for ns, row in zip((old, new), rows, strict=True)
@@ -244,5 +245,5 @@ def _kernel_change(
         name,
         Value(round(new - old), "ns", bound),
         f"{' → '.join(times)} per step",
-        f"{word}, {often} per step",
+        f"{word}{counts[0] if alike else ' → '.join(counts)} per step",
     )

@@ -127,7 +127,7 @@ def test_kernels_that_changed_stand_in_the_order_of_their_gpu_time():
     assert drawn(chart)["change"] == [-5000, 3000, -1000, 1]
     assert chart.beside == (
         "faster, 1 per step",
-        "slower, 2 → 3 per step",
+        "2 → 3 per step",
         "removed, 1 → 0 per step",
         "added, 0 → 1 per step",
     )

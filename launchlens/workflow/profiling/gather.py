@@ -39,6 +39,7 @@ def facts_of(
         osl=spec.osl,
         batch=spec.batch,
         dtype=spec.dtype,
+        weights=spec.weights,
         command=command,
         versions=dict(versions),
         captures=variant.captures if variant else None,
