@@ -40,6 +40,7 @@ KINDS = {
     "trend": "trend.Trend",
     "models": "models.ModelList",
     "doctor": "doctor.DoctorReport",
+    "calibration": "calibration.Calibration",
 }
 """Kinds of JSON, each with its record in `launchlens.records`, whose field ``schema`` names it."""
 

@@ -18,6 +18,7 @@ from launchlens.comparison import compare
 from launchlens.errors import LaunchlensError, UsageError
 from launchlens.metrics import summarize
 from launchlens.records.blocking import BlockerReport
+from launchlens.records.calibration import Calibration, CostRow
 from launchlens.records.comparison import SideInput
 from launchlens.records.doctor import Check, DoctorReport
 from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
@@ -210,6 +211,15 @@ def made(tmp_path):
         "stored-run": load_run(runs / rows[0].id),
         "trend": Trend(series=(series,)),
         "models": ModelList(models=(ModelRow("m", "o/m", 3, 0.5, "MConfig"),)),
+        "calibration": Calibration(
+            gpu="G",
+            driver=None,
+            cuda=None,
+            cpu=None,
+            shipped_gpu="H",
+            file="c.json",
+            costs=(CostRow("node_gap_ns", 400.5, 2.0, 412.0, True),),
+        ),
         "doctor": DoctorReport(ready=False, checks=(Check("GPU", "fail", "none", "buy"),)),
     }
 

@@ -2,7 +2,7 @@
 
 from launchlens.capture.command import Tracing
 from launchlens.capture.doctor import check_environment
-from launchlens.capture.environment import git_state, gpu_facts
+from launchlens.capture.environment import cpu_name, git_state, gpu_facts
 from launchlens.capture.export import export_sqlite
 from launchlens.capture.find import Nsys, find_nsys
 from launchlens.capture.logs import describe_exit, last_line
@@ -14,6 +14,7 @@ __all__ = [
     "Nsys",
     "Tracing",
     "check_environment",
+    "cpu_name",
     "describe_exit",
     "export_sqlite",
     "find_nsys",

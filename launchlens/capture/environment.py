@@ -61,6 +61,16 @@ def _memory_of(device: Any) -> int | None:
         return None
 
 
+def cpu_name() -> str | None:
+    """The CPU as the kernel names it; None where it does not."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return None
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, None) or None
+
+
 def git_state(cwd: Path) -> GitState | None:
     """Commit and dirtiness of the folder; None outside git repositories or without git."""
     env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}

@@ -13,6 +13,7 @@ import numpy as np
 
 from launchlens.errors import HarnessError
 from launchlens.harness.attempt import make_step, run_attempts
+from launchlens.harness.calibration import run_calibration
 from launchlens.harness.device import peak_bytes, pick_device, read_environment
 from launchlens.harness.dispatch import Recorder, observe
 from launchlens.harness.equivalence import save_outputs
@@ -34,6 +35,7 @@ from launchlens.harness.variants.base import Context, forward_call
 from launchlens.protocol.facts import ChildError, VariantFailure
 from launchlens.protocol.result import (
     AttemptResult,
+    CalibrateResult,
     DispatchResult,
     Result,
     TimeResult,
@@ -67,6 +69,10 @@ def _fill(spec: HarnessSpec, result: Result) -> None:
     result.environment = read_environment(device)
     if isinstance(result, DispatchResult):
         _run_dispatch(spec, result, device)
+        return
+    if isinstance(result, CalibrateResult):
+        with take_turn("measure", device, result.notes):
+            run_calibration(spec, result, device)
         return
     with take_turn("build", device, result.notes):
         built = build_model(spec, device, spec.dtype)

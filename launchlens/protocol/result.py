@@ -18,6 +18,7 @@ from launchlens.protocol.step import Attempt, CopyEvent, PreparedKind, StepPhase
 from launchlens.protocol.timings import (
     CompileCounts,
     SavedOutputs,
+    TimedCost,
     TimedRequests,
     TimedSteps,
     TracedSteps,
@@ -102,13 +103,29 @@ class DispatchResult(_Answer):
     events: list[CopyEvent] = Field(default_factory=list)
 
 
-Result = TimeResult | TraceResult | AttemptResult | DispatchResult
-AnyResult = TypeVar("AnyResult", TimeResult, TraceResult, AttemptResult, DispatchResult)
+@dataclass(slots=True, kw_only=True, config=STRICT)
+class CalibrateResult(_Answer):
+    """What launches and graphs cost, without any model."""
+
+    mode: Literal["calibrate"] = "calibrate"
+    costs: list[TimedCost] = Field(default_factory=list)
+    """Every cost at every size; none under a profiler, which has steps of launches alone."""
+    traced_steps: int = 0
+    """Steps that were run under a profiler."""
+    piece: int = 0
+    """Nodes of each graph of the broken one."""
+
+
+Result = TimeResult | TraceResult | AttemptResult | DispatchResult | CalibrateResult
+AnyResult = TypeVar(
+    "AnyResult", TimeResult, TraceResult, AttemptResult, DispatchResult, CalibrateResult
+)
 _RESULTS: dict[Mode, type[Result]] = {
     "time": TimeResult,
     "trace": TraceResult,
     "attempt": AttemptResult,
     "dispatch": DispatchResult,
+    "calibrate": CalibrateResult,
 }
 
 

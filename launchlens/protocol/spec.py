@@ -15,7 +15,7 @@ NVTX_DOMAIN = "launchlens"
 MIN_TIMED_STEPS = 20
 MIN_REQUEST_REPETITIONS = 10
 
-Mode = Literal["time", "trace", "attempt", "dispatch"]
+Mode = Literal["time", "trace", "attempt", "dispatch", "calibrate"]
 Dtype = Literal["bfloat16", "float16", "float32"]
 Device = Literal["cuda", "cpu"]
 _FromOne = Annotated[int, Field(ge=1)]
@@ -39,7 +39,7 @@ class HarnessSpec:
     mode: Mode = "time"
     """``time`` (no profiler), ``trace`` (NVTX ranges and the profiler's start and stop),
     ``attempt`` (one full capture, nothing else), ``dispatch`` (operators that copy or
-    synchronize, with source lines).
+    synchronize, with source lines), ``calibrate`` (costs of launches and graphs; no model).
     """
     weights: Literal["random", "pretrained"] = "random"
     """``random`` (built on the device) or ``pretrained``."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from launchlens.protocol.checked import STRICT
@@ -77,3 +80,15 @@ class CompileCounts:
 
     graphs: int
     graph_breaks: int
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class TimedCost:
+    """Mode calibrate: a kind of work, at one size."""
+
+    kind: str
+    """What was timed ("graph, GPU")."""
+    size: int
+    """Launches or nodes."""
+    samples_ns: Annotated[tuple[int, ...], Field(strict=False)]
+    """Every sample."""

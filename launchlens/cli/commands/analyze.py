@@ -38,7 +38,7 @@ def analyze(
     from launchlens.report.analysis import analysis_document
     from launchlens.report.forecast import closing_lines
     from launchlens.workflow.blockers import analyze as analyze_trace
-    from launchlens.workflow.forecasting import ONE_GRAPH, Wanted, forecast_trace
+    from launchlens.workflow.forecasting import outlook_of
     from launchlens.workflow.timelines import timelines_of
 
     chosen = choose_format("analysis", report_format, output)
@@ -47,7 +47,7 @@ def analyze(
     choices = Choices(phase.value, step, skip, whole, nsys)
     loaded = analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))
     timelines = timelines_of(loaded) if draws(chosen) else ()
-    closing = closing_lines(forecast_trace(loaded, Wanted(only=ONE_GRAPH)))
+    closing = closing_lines(outlook_of(loaded))
     document = analysis_document(loaded.analysis, timelines, closing)
     show(document, chosen, output, verbose=verbose)
     end_if_broken(check_analysis(conditions, loaded.analysis))

@@ -43,6 +43,7 @@ def forecast(
 ) -> None:
     """What a step would take as a CUDA graph, told from an eager trace before it is captured."""
     from launchlens.report.forecast import forecast_document
+    from launchlens.store import calibration_file, runs_root
     from launchlens.workflow.forecasting import Wanted, forecast_trace, load_eager, parse_times
 
     check_output(output)
@@ -50,5 +51,11 @@ def forecast(
     times = parse_times(untraced_ms or ())
     choices = Choices(phase.value, step, skip, nsys=nsys)
     loaded, known = load_eager(trace, choices, runs)
-    made = forecast_trace(loaded, Wanted(break_at=break_at, untraced=known, given=times))
+    wanted = Wanted(
+        break_at=break_at,
+        untraced=known,
+        given=times,
+        constants=calibration_file(runs_root(runs)),
+    )
+    made = forecast_trace(loaded, wanted)
     show(forecast_document(made), chosen, output, verbose=verbose)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from launchlens.records.forecast import ConstantsUsed, Forecast
 from launchlens.workflow.forecasting.steps import steps_of, traced_step, why_not
 from launchlens.workflow.forecasting.times import check_given, known_time
-from launchlens.workflow.forecasting.wanted import Wanted
+from launchlens.workflow.forecasting.wanted import ONE_GRAPH, Wanted
 from launchlens.workflow.load import Loaded
 
 if TYPE_CHECKING:
@@ -103,6 +103,13 @@ def _is_part(loaded: Loaded, steps: Sequence[Step]) -> bool:
     from launchlens.metrics import captured_scopes, holds_more
 
     return any(holds_more(s.engine) and not captured_scopes(loaded.trace, s) for s in steps)
+
+
+def outlook_of(loaded: Loaded) -> Forecast:
+    """What each phase of a trace would take as one CUDA graph, and nothing else."""
+    from launchlens.store import calibration_file, runs_root
+
+    return forecast_trace(loaded, Wanted(only=ONE_GRAPH, constants=calibration_file(runs_root())))
 
 
 def _used(constants: Constants) -> ConstantsUsed:
