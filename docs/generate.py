@@ -309,6 +309,7 @@ USERS = (
     "security",
     "results-h200",
     "gemma-3n",
+    "engines",
     "changelog",
 )
 CONTRIBUTORS = ("architecture", "develop/contributing", "develop/html-page", "develop/benchmarks")

@@ -16,6 +16,11 @@ HIDDEN = "…"
 _PASSED_ON = "--nsys-arg="
 _ENV_OPTIONS = ("--env-var", "-e")
 _ENV_VALUE = re.compile(r"(?:--env-var=|(?<![\w-])-e=?(?=[A-Za-z_]\w*=))(?P<value>.*)", re.DOTALL)
+_SECRET_OPTION = re.compile(
+    r"-{1,2}[\w-]*?(api|auth|access|secret|private|hf|hub)?[-_]?"
+    r"(key|token|secret|password|passwd|credentials?)",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"(?:^|(?<=,))[A-Za-z_]\w*(?==)")
 
 
@@ -58,6 +63,24 @@ def without_env_values(words: Sequence[str]) -> list[str]:
         else:
             shown.append(word)
             expected = word.removeprefix(_PASSED_ON) in _ENV_OPTIONS
+    return shown
+
+
+def without_secrets(words: Sequence[str]) -> list[str]:
+    """A command without the values of options that name a secret (``--api-key VALUE``)."""
+    shown: list[str] = []
+    expected = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if expected and not word.startswith("-"):
+            shown.append(HIDDEN)
+            expected = False
+        elif _SECRET_OPTION.fullmatch(name):
+            shown.append(f"{name}={HIDDEN}" if equals else word)
+            expected = not equals
+        else:
+            shown.append(word)
+            expected = False
     return shown
 
 

@@ -41,6 +41,7 @@ KINDS = {
     "models": "models.ModelList",
     "doctor": "doctor.DoctorReport",
     "calibration": "calibration.Calibration",
+    "recipes": "recipes.RecipeList",
 }
 """Kinds of JSON, each with its record in `launchlens.records`, whose field ``schema`` names it."""
 
@@ -144,7 +145,8 @@ def describe(record: type) -> dict[str, Any]:
             for found in vars(module).values():
                 if isinstance(found, type) and is_dataclass(found):
                     configured: Any = found
-                    configured.__pydantic_config__ = {"use_attribute_docstrings": True}
+                    own = getattr(found, "__pydantic_config__", {})
+                    configured.__pydantic_config__ = {**own, "use_attribute_docstrings": True}
     return TypeAdapter(record).json_schema(mode="serialization")
 
 

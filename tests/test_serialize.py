@@ -17,12 +17,14 @@ from handmade import analysis, comparison, failed_candidate, finding
 from launchlens.comparison import compare
 from launchlens.errors import LaunchlensError, UsageError
 from launchlens.metrics import summarize
+from launchlens.recipes import all_recipes
 from launchlens.records.blocking import BlockerReport
 from launchlens.records.calibration import Calibration, CostRow
 from launchlens.records.comparison import SideInput
 from launchlens.records.doctor import Check, DoctorReport
 from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
 from launchlens.records.models import ModelList, ModelRow
+from launchlens.records.recipes import RecipeList
 from launchlens.records.stored import RunList
 from launchlens.records.trend import Trend, TrendPoint, TrendSeries
 from launchlens.serialize import KINDS, describe, from_json, record_of, to_json
@@ -221,6 +223,7 @@ def made(tmp_path):
             costs=(CostRow("node_gap_ns", 400.5, 2.0, 412.0, True),),
         ),
         "doctor": DoctorReport(ready=False, checks=(Check("GPU", "fail", "none", "buy"),)),
+        "recipes": RecipeList(recipes=all_recipes({})),
     }
 
 

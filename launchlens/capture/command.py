@@ -21,11 +21,43 @@ _LONG = {
     "-c": "--capture-range",
     "-o": "--output",
     "-f": "--force-overwrite",
+    "-d": "--duration",
+    "-y": "--delay",
+    "-p": "--nvtx-capture",
+    "-e": "--env-var",
 }
 _OURS_ALONE = ("--output", "--force-overwrite", "--export", "--stats")
 
+CUDA_PROFILER = "cudaProfilerApi"
+
 # With thresholds of 0 ns: the default of 80 µs would leave out short synchronizing calls.
 _BACKTRACES = "memory:0,sync:0"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When a recording begins and ends.
+
+    Attributes:
+        range: "cudaProfilerApi" or "nvtx": it begins and ends with such a range; None: it does not
+            wait for any.
+        nvtx: text of the NVTX range, in any domain.
+        delay_s: seconds from the program's start to the recording's.
+        duration_s: seconds after which it ends, while the program goes on; None: with the program.
+    """
+
+    range: str | None = None
+    nvtx: str = ""
+    delay_s: float = 0.0
+    duration_s: float | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables without which nsys never sees its beginning.
+
+        nsys compares registered strings alone unless told otherwise; torch registers none.
+        """
+        return {"NSYS_NVTX_PROFILER_REGISTER_ONLY": "0"} if self.range == "nvtx" else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +65,26 @@ class Tracing:
     """What nsys is to trace.
 
     Attributes:
-        cuda: CUDA and NVTX from cudaProfilerStart to cudaProfilerStop; otherwise NVTX alone, from
-            the program's beginning to its end.
+        cuda: CUDA and NVTX; otherwise NVTX alone.
         graphs: CUDA graphs node by node or as whole spans; None where the program launches none.
         stacks: whether synchronizing and memory calls get their call stacks.
         extra: options of nsys from the user; they replace ours of the same name.
+        window: what begins and ends the recording; None is from cudaProfilerStart to
+            cudaProfilerStop with CUDA, and the whole program without.
     """
 
     cuda: bool = True
     graphs: GraphTrace | None = None
     stacks: bool = False
     extra: Sequence[str] = ()
+    window: Window | None = None
+
+    @property
+    def range(self) -> str | None:
+        """The range whose start begins the recording, as nsys calls its kind; None: none does."""
+        if self.window is None:
+            return CUDA_PROFILER if self.cuda else None
+        return self.window.range
 
 
 def profile_arguments(
@@ -72,8 +113,8 @@ def profile_arguments(
         # Left to itself nsys waits for whatever the program leaves behind, compile workers say.
         "--wait": "primary",
     }
+    options |= _window_options(tracing)
     if tracing.cuda:
-        options |= {"--capture-range": "cudaProfilerApi", "--capture-range-end": "stop"}
         if mode := _graph_mode(nsys, tracing):
             options["--cuda-graph-trace"] = mode
         if tracing.stacks:
@@ -92,6 +133,28 @@ def profile_arguments(
         *("--force-overwrite=true", f"--output={escaped}"),
         *program,
     ]
+
+
+def _window_options(tracing: Tracing) -> dict[str, str]:
+    """What makes nsys begin and end the recording; the program always goes on after it."""
+    options: dict[str, str] = {}
+    if tracing.range is not None:
+        options |= {"--capture-range": tracing.range, "--capture-range-end": "stop"}
+    window = tracing.window
+    if window is None:
+        return options
+    if window.range == "nvtx":
+        options["--nvtx-capture"] = f"{window.nvtx}@*"
+    if window.delay_s:
+        options["--delay"] = _seconds(window.delay_s)
+    if window.duration_s is not None:
+        options |= {"--duration": _seconds(window.duration_s), "--kill": "none"}
+    return options
+
+
+def _seconds(number: float) -> str:
+    """Nsys takes whole seconds."""
+    return str(max(1, round(number)))
 
 
 def _graph_mode(nsys: Nsys, tracing: Tracing) -> str | None:

@@ -122,13 +122,25 @@ def _check_importer(nsys: Nsys) -> Check:
     return Check(name, "ok", f"{nsys.importer} starts")
 
 
+def sampling_forbidden() -> int | None:
+    """The kernel's perf_event_paranoid, where it forbids sampling to this user; else None."""
+    level = _paranoid_level()
+    return level if level is not None and level > 2 and os.geteuid() != 0 else None
+
+
+def _paranoid_level() -> int | None:
+    try:
+        return int(PARANOID_FILE.read_text())
+    except (OSError, ValueError):
+        return None
+
+
 def _check_perf_events() -> Check:
     name = "kernel.perf_event_paranoid"
-    try:
-        level = int(PARANOID_FILE.read_text())
-    except (OSError, ValueError):
+    level = _paranoid_level()
+    if level is None:
         return Check(name, "skip", "this kernel does not tell it")
-    if level <= 2 or os.geteuid() == 0:
+    if sampling_forbidden() is None:
         return Check(name, "ok", f"{level}: launches are traced at any level, call stacks too")
     detail = f"{level}: launches are traced at any level, but call stacks need 2 or less"
     return Check(name, "warn", detail, f"Only for call stacks: sudo sysctl {name}=2.")

@@ -91,8 +91,7 @@ def run_child(
         CaptureError: the command could not be started.
         KeyboardInterrupt: passed on after everything the command started has been killed.
     """
-    mark = f"{_session()}-{next(_numbers)}-"
-    marked = {**(os.environ if env is None else env), MARK: mark}
+    mark, marked = child_mark(os.environ if env is None else env)
     words = [str(word) for word in command]
     # SIGTERM and SIGHUP unwind the stack, so that the child is ended too; nohup stays in force.
     with _handled(_raise_exit, signal.SIGTERM, signal.SIGHUP, default_only=True):
@@ -121,6 +120,20 @@ def run_child(
             _end_all(child, mark)
             raise
     return code
+
+
+def child_mark(environment: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """A mark for one child, and its environment with it: what it starts is found by it."""
+    mark = f"{_session()}-{next(_numbers)}-"
+    return mark, {**environment, MARK: mark}
+
+
+def end_leftovers(child: subprocess.Popen[bytes], mark: str) -> None:
+    """Ends what a child left running; the child too, where it runs still."""
+    if child.poll() is None:
+        _end_all(child, mark)
+    else:
+        _await_leftovers(mark)
 
 
 @functools.cache

@@ -75,20 +75,20 @@ def record(
         KeyboardInterrupt: passed on, with nsys and the program ended.
     """
     output, log = output.absolute(), log.absolute()
-    code_file, nsys_log = _with_suffix(output, ".exit"), log.with_suffix(".nsys.log")
+    code_file, nsys_log = with_suffix(output, ".exit"), log.with_suffix(".nsys.log")
     wrapped = ["/bin/sh", "-c", _WRAPPER, "sh", str(log), str(code_file), *program]
     shown, command = (
         profile_arguments(nsys, tracing, output=output, program=what) for what in (program, wrapped)
     )
     report, qdstrm, sqlite = (
-        _with_suffix(output, suffix) for suffix in (".nsys-rep", ".qdstrm", ".sqlite")
+        with_suffix(output, suffix) for suffix in (".nsys-rep", ".qdstrm", ".sqlite")
     )
     _prepare(logs=(log, nsys_log), stale=(report, qdstrm, sqlite, code_file))
     started = time.monotonic()
     try:
         code = _run_logged(command, nsys_log, timeout_s, program=program, log=log)
         seconds = time.monotonic() - started
-        program_code = _read_code(code_file)
+        program_code = read_code(code_file)
     finally:
         clean_log(log)
         code_file.unlink(missing_ok=True)
@@ -155,14 +155,15 @@ def _prepare(*, logs: tuple[Path, ...], stale: tuple[Path, ...]) -> None:
             ) from error
 
 
-def _read_code(file: Path) -> int | None:
+def read_code(file: Path) -> int | None:
+    """The number that a wrapper wrote to a file; None where there is none (yet)."""
     try:
         return int(file.read_text())
     except (OSError, ValueError):  # the wrapper was killed before it could write
         return None
 
 
-def _with_suffix(path: Path, suffix: str) -> Path:
+def with_suffix(path: Path, suffix: str) -> Path:
     """Adds a suffix, keeping dots that belong to the name ("qwen3-0.6b")."""
     return path.with_name(path.name + suffix)
 

@@ -14,6 +14,7 @@ from launchlens.render import format_named, names_for
 PhaseChoice = StrEnum("PhaseChoice", ["prefill", "decode", "mixed", "unknown", "all"])
 DeviceChoice = StrEnum("DeviceChoice", ["auto", "cuda", "cpu"])
 GraphTrace = StrEnum("GraphTrace", ["node", "graph", "both"])
+RunGraphTrace = StrEnum("RunGraphTrace", ["node", "graph"])
 
 
 class Weights(StrEnum):

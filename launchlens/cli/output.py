@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from launchlens.errors import EXIT_THRESHOLD, LaunchlensError, UsageError
-from launchlens.private import without_private
+from launchlens.private import without_private, without_secrets
 from launchlens.streams import note, put, put_bytes, say
 
 if TYPE_CHECKING:
@@ -173,4 +173,4 @@ def _is_trace(path: Path) -> bool:
 
 def own_command() -> str:
     """The command line as a reader can repeat it, without what is private."""
-    return shlex.join(without_private(["launchlens", *sys.argv[1:]]))
+    return shlex.join(without_private(without_secrets(["launchlens", *sys.argv[1:]])))

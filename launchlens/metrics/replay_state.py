@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,25 +24,28 @@ class _Whole:
 
 
 def replay_states(
-    steps: Sequence[Step], captured_sizes: Sequence[int] = ()
+    steps: Sequence[Step], captured_sizes: Mapping[str, Sequence[int]] | None = None
 ) -> tuple[ReplayState, ...]:
     """How many steps of each phase, process and bucket of tokens ran in which way.
 
     Args:
         steps: every step, a record for each of its devices.
-        captured_sizes: numbers of tokens for which the engine captured graphs. They are then the
-            buckets, and a replayed step is padded to the smallest that holds it.
+        captured_sizes: numbers of tokens for which the engine captured graphs, by phase. They
+            are then the buckets, and a replayed step is padded to the smallest that holds it.
     """
-    sizes = sorted(set(captured_sizes))
+    sizes = {phase: sorted(set(own)) for phase, own in (captured_sizes or {}).items()}
     records: dict[int, list[Step]] = {}
     for step in steps:
         records.setdefault(step.index, []).append(step)
     buckets: dict[tuple[str, int, tuple[int, int] | None], list[_Whole]] = {}
     for parts in records.values():
         first = parts[0]
-        key = (first.phase, first.pid, _bucket(first.tokens, sizes))
+        key = (first.phase, first.pid, _bucket(first.tokens, sizes.get(first.phase, ())))
         buckets.setdefault(key, []).append(_Whole(first, _state(parts), _kernel_launches(parts)))
-    found = [_replay_state(members, bucket, sizes) for (_, _, bucket), members in buckets.items()]
+    found = [
+        _replay_state(members, bucket, sizes.get(phase, ()))
+        for (phase, _, bucket), members in buckets.items()
+    ]
     return tuple(sorted(found, key=lambda r: (PHASES.index(r.phase), r.pid, r.tokens_from or 0)))
 
 

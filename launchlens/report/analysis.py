@@ -28,7 +28,7 @@ from launchlens.report.findings import trace_findings
 from launchlens.report.group_charts import group_gaps, kernel_times, modules, step_time
 from launchlens.report.provenance import analysis_provenance
 from launchlens.report.sentences import analysis_sentence, group_words
-from launchlens.report.serving import replay_sentence, serving_sections
+from launchlens.report.serving import log_sentences, replay_sentence, serving_sections
 from launchlens.report.tables import call_table, follower_table, gap_table, kernel_table, name_facts
 from launchlens.report.timelines import timeline_section
 from launchlens.report.words import IDLE_BASIS, LONG, plain
@@ -72,6 +72,7 @@ def _answers(analysis: Analysis) -> Iterator[str]:
     yield analysis_sentence(analysis)
     if said := replay_sentence(analysis):
         yield said
+    yield from log_sentences(analysis)
     yield from (plain(loss, LONG) for loss in analysis.losses)
 
 

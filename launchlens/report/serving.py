@@ -9,10 +9,11 @@ from launchlens.records.figures import Analysis, BetweenSteps, Phase, RangeCost,
 from launchlens.records.metric import Unit
 from launchlens.report.cells import Name, Value
 from launchlens.report.document import Block, Column, Row, Section, Table
-from launchlens.report.words import digits, format_value, plain, step_words
+from launchlens.report.words import LONG, digits, format_value, plain, step_words
 
 _MOST_RANGES = 15
 _MOST_REPLAYS = 40
+_MOST_REASONS = 3
 
 
 @dataclass(slots=True)
@@ -55,6 +56,20 @@ def replay_sentence(analysis: Analysis) -> str | None:
     was = "was" if len(eager) == 1 else "were"
     all_of = f"all {steps} steps" if steps > 1 else "its one step"
     return f"{never} {was} never captured: {all_of} ran eagerly, while {'; '.join(parts)}."
+
+
+def log_sentences(analysis: Analysis) -> Iterator[str]:
+    """Why phases were not captured, in the words of the engine's log."""
+    log = analysis.engine_log
+    if log is None:
+        return
+    phases = _by_phase(analysis.replays)
+    wanting = {phase for phase, ran in phases.items() if ran.one_graph < ran.steps}
+    for reason in log.reasons[:_MOST_REASONS]:
+        if not wanting or (reason.phases and not wanting & set(reason.phases)):
+            continue
+        remedy = f" ({reason.remedy})" if reason.remedy else ""
+        yield f"{log.engine} says: {plain(reason.text, LONG)}{remedy}"
 
 
 def _by_phase(replays: Sequence[ReplayState]) -> dict[Phase, _Ran]:

@@ -53,7 +53,7 @@ def test_padding_is_of_replayed_steps_and_of_the_sizes_that_were_captured(analyz
     step(trace, 200, "execute_context_1(17)_generation_0(0)", graphs=2)
     step(trace, 400, "execute_context_1(40)_generation_0(0)", kernels=2)
     analysis = analyzed(trace)
-    captured, beyond = replay_states(analysis.steps, [16, 32])
+    captured, beyond = replay_states(analysis.steps, {"prefill": [16, 32]})
     assert (captured.tokens_from, captured.tokens_to) == (17, 32)
     assert captured.padding == pytest.approx((32 + 32) / (25 + 17))
     assert (beyond.tokens_from, beyond.tokens_to, beyond.padding) == (33, 64, None)
@@ -63,7 +63,7 @@ def test_padding_is_of_replayed_steps_and_of_the_sizes_that_were_captured(analyz
 def test_a_replay_of_more_tokens_than_any_captured_size_has_no_padding_that_is_known(analyzed):
     trace = TraceBuilder()
     step(trace, 0, "execute_context_1(40)_generation_0(0)", graphs=1)
-    (state,) = replay_states(analyzed(trace).steps, [16, 32])
+    (state,) = replay_states(analyzed(trace).steps, {"prefill": [16, 32]})
     assert (state.one_graph, state.padding) == (1, None)
 
 
@@ -99,7 +99,8 @@ def test_vllm(name, prefill, decode):
     first, second = analysis.replays
     assert (first.phase, first.tokens_from, first.tokens_to) == ("prefill", 17, 32)
     assert (counts(first), counts(second)) == (prefill, decode)
-    padded = {s.phase: s.padding for s in replay_states(analysis.steps, [1, 2, 4, 8, 16, 32])}
+    sizes = dict.fromkeys(("prefill", "decode"), (1, 2, 4, 8, 16, 32))
+    padded = {s.phase: s.padding for s in replay_states(analysis.steps, sizes)}
     pieces = "piecewise" in name
     assert padded["prefill"] == (pytest.approx(32 / 25) if pieces else None)
     assert padded["decode"] == (1 if pieces else None)

@@ -26,6 +26,10 @@ def analyze(
     skip: options.SkipOption = 0,
     whole: options.WholeOption = False,
     verbose: options.VerboseOption = False,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", help="The engine's log: captured sizes, and why steps were not."),
+    ] = None,
     fail_on: options.FailOnOption = None,
     nsys: options.NsysOption = None,
 ) -> None:
@@ -46,8 +50,13 @@ def analyze(
     require_steps(conditions)
     choices = Choices(phase.value, step, skip, whole, nsys)
     loaded = analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))
+    analysis = loaded.analysis
+    if log is not None:
+        from launchlens.workflow.engine_log import with_engine_log
+
+        analysis = with_engine_log(analysis, log)
     timelines = timelines_of(loaded) if draws(chosen) else ()
     closing = closing_lines(outlook_of(loaded))
-    document = analysis_document(loaded.analysis, timelines, closing)
+    document = analysis_document(analysis, timelines, closing)
     show(document, chosen, output, verbose=verbose)
     end_if_broken(check_analysis(conditions, loaded.analysis))

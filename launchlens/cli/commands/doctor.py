@@ -21,6 +21,10 @@ def doctor(
             "--trial/--no-trial", help="Whether to record for two seconds, to see that it works."
         ),
     ] = True,
+    recipe: Annotated[
+        str | None,
+        typer.Option("--recipe", help="Also look at what this engine needs (launchlens recipes)."),
+    ] = None,
     timeout: options.TimeoutOption = 120.0,
     nsys: options.NsysOption = None,
     runs: options.RunsOption = None,
@@ -32,11 +36,14 @@ def doctor(
     Each line says what was found, and what to do about it. Ends with 1 if anything fails.
     """
     from launchlens.capture import check_environment
+    from launchlens.recipes import find_recipe
     from launchlens.records.doctor import DoctorReport
     from launchlens.report.doctor import doctor_document, readiness
     from launchlens.store import runs_root
     from launchlens.trace import read_trace
+    from launchlens.workflow.running.ready import check_recipe
 
+    engine = find_recipe(recipe) if recipe else None
     chosen = choose_format("doctor", report_format, output)
     live = chosen == TERMINAL and output is None
     checks = check_environment(
@@ -46,6 +53,10 @@ def doctor(
         timeout_s=timeout,
         on_check=_tell if live else None,
     )
+    for check in check_recipe(engine, nsys) if engine else ():
+        checks.append(check)
+        if live:
+            _tell(check)
     ready = all(check.status != "fail" for check in checks)
     if live:
         write(f"\n{readiness(checks)}\n", None)

@@ -7,7 +7,13 @@ from launchlens.records.figures.analysis import Analysis
 from launchlens.records.figures.finding import Finding
 from launchlens.records.figures.gaps import Gaps
 from launchlens.records.figures.group import ApiRow, FollowerRow, GapBin, Group, KernelRow, Stat
-from launchlens.records.figures.serving import BetweenSteps, RangeCost, ReplayState
+from launchlens.records.figures.serving import (
+    BetweenSteps,
+    EngineLog,
+    LogReason,
+    RangeCost,
+    ReplayState,
+)
 from launchlens.records.figures.step import Step
 from launchlens.records.figures.trace import Diagnostic, TraceInfo
 from launchlens.records.figures.words import PHASES, BoundBy, GraphTracing, Phase, Verdict
@@ -19,6 +25,7 @@ __all__ = [
     "BetweenSteps",
     "BoundBy",
     "Diagnostic",
+    "EngineLog",
     "Finding",
     "FollowerRow",
     "GapBin",
@@ -26,6 +33,7 @@ __all__ = [
     "GraphTracing",
     "Group",
     "KernelRow",
+    "LogReason",
     "Phase",
     "RangeCost",
     "ReplayState",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from launchlens.records.figures.finding import Finding
 from launchlens.records.figures.group import Group
-from launchlens.records.figures.serving import BetweenSteps, RangeCost, ReplayState
+from launchlens.records.figures.serving import BetweenSteps, EngineLog, RangeCost, ReplayState
 from launchlens.records.figures.step import Step
 from launchlens.records.figures.trace import TraceInfo
 
@@ -47,6 +47,8 @@ class Analysis:
     """What lies between steps, by process, phase of the step before, and device."""
     ranges: tuple[RangeCost, ...] = ()
     """NVTX ranges inside the steps, each behind the one around it, the costliest first."""
+    engine_log: EngineLog | None = None
+    """What the engine's log says of its graphs; null without a log."""
 
     def steps_frame(self) -> pd.DataFrame:
         """Every figure of every step as a DataFrame, a row a step (gaps as ``gaps_ns.host`` …)."""

@@ -109,3 +109,27 @@ class RangeCost:
     def name(self) -> str:
         """The last name of the path."""
         return self.path[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class LogReason:
+    """Why steps were not captured, in the engine's own words."""
+
+    text: str
+    """What the log says."""
+    phases: tuple[Phase, ...]
+    """Phases it is about; empty: all."""
+    remedy: str | None
+    """What changes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLog:
+    """What the log of a run says of its graphs."""
+
+    engine: str
+    """The engine."""
+    captured_sizes: dict[str, tuple[int, ...]]
+    """Numbers of tokens, or of requests in decode, for which graphs were captured, by phase."""
+    reasons: tuple[LogReason, ...]
+    """Why some were not."""
