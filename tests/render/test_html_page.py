@@ -475,7 +475,7 @@ def test_intervals_are_asked_for_and_not_in_cells():
     document = Parsed(render_comparison(replace(made, phases=(replace(phase, rows=rows),))))
     tips = [a["data-tip"] for a in document.all("td") if a.get("data-tip")]
     assert tips.count("95%: 1.00 ms to 2.00 ms") == 2
-    assert "Show 95% intervals" in " ".join(document.texts("label"))
+    assert "Show intervals and sources" in " ".join(document.texts("label"))
     hidden = [a for a in document.all("span") if a.get("class") == "interval"]
     assert len(hidden) == len(tips)
 

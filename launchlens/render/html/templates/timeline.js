@@ -69,25 +69,33 @@ class TimelineView {
     return this.view.map((t) => t / side.scale);
   }
 
+  /** What is drawn: one shape for each colour of a side, and one list of names. */
   traces() {
-    const out = [];
+    const shapes = new Map();
+    const names = { x: [], y: [], text: [], colour: [] };
     for (const lane of this.lanes) {
       const scale = lane.side.scale;
       const [from, to] = this.seen(lane.side);
-      const { shapes, texts } = laneShapes(lane, from, to, this.width, this.short, (t) => t * scale);
-      lane.kinds.forEach((kind, k) => {
-        out.push({
-          type: "scatter", mode: "none", fill: "toself", fillcolor: lane.colours[k],
-          line: { simplify: false, width: 0 }, hoverinfo: "skip", name: lane.title + ": " + kind,
-          x: shapes[k].x, y: shapes[k].y, showlegend: false,
-        });
+      const found = laneShapes(lane, from, to, this.width, this.short, (t) => t * scale);
+      found.shapes.forEach(({ x, y }, kind) => {
+        if (!x.length) return;
+        const key = lane.side.label + lane.colours[kind];
+        const shape = shapes.get(key) || shapes.set(key, { colour: lane.colours[kind], x: [], y: [] }).get(key);
+        for (let i = 0; i < x.length; i++) {
+          shape.x.push(x[i]);
+          shape.y.push(y[i]);
+        }
       });
-      out.push({
-        type: "scatter", mode: "text", x: texts.x, y: texts.y, text: texts.text,
-        textfont: { size: 10.5, color: texts.colour }, hoverinfo: "skip", cliponaxis: true,
-        showlegend: false, name: lane.title + ": names",
-      });
+      for (const key of Object.keys(names)) names[key].push(...found.texts[key]);
     }
+    const out = [...shapes.values()].map(({ colour, x, y }) => ({
+      type: "scatter", mode: "none", fill: "toself", fillcolor: colour, x, y,
+      line: { simplify: false, width: 0 }, hoverinfo: "skip", showlegend: false,
+    }));
+    out.push({
+      type: "scatter", mode: "text", x: names.x, y: names.y, text: names.text, cliponaxis: true,
+      textfont: { size: 10.5, color: names.colour }, hoverinfo: "skip", showlegend: false,
+    });
     return out;
   }
 
