@@ -8,8 +8,10 @@ A rule is one file of `launchlens.blockers.rules`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from launchlens.blockers.confirm import apply_attempt
 from launchlens.blockers.failed import find_failed
@@ -19,7 +21,8 @@ from launchlens.blockers.match import match_events
 from launchlens.blockers.rules import rules
 from launchlens.blockers.stacks import place_calls
 from launchlens.blockers.unseen import find_unseen
-from launchlens.blockers.view import View, make_view, see_calls
+from launchlens.blockers.view import Rows, View, make_view, see_calls
+from launchlens.errors import UsageError
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Finding, Step
 from launchlens.records.stacks import Stacks
@@ -27,7 +30,7 @@ from launchlens.records.stacks import Stacks
 if TYPE_CHECKING:
     from launchlens.protocol.step import Attempt, CopyEvent
 
-__all__ = ["Rule", "Search", "find_blockers", "rules", "search_blockers"]
+__all__ = ["Rule", "Search", "calls_of_rule", "find_blockers", "rules", "search_blockers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Search:
 
     findings: tuple[Finding, ...]
     unseen: tuple[str, ...]
+    calls: tuple[Rows, ...] = field(default=(), kw_only=True)
+    """API rows of each finding's occurrences, where a trace alone was looked at."""
 
 
 def find_blockers(
@@ -87,10 +92,34 @@ def search_blockers(
             replace(f, finding=replace(f.finding, phase=phase, title=f.finding.title + several))
             for f in _find_in_phase(view, events, stacks)
         ]
-    findings = apply_attempt(found, attempt) if attempt is not None else [f.finding for f in found]
+    unseen = tuple(find_unseen(trace, views, all_threads=all_threads))
+    if attempt is not None:
+        return Search(tuple(sorted(apply_attempt(found, attempt), key=_rank)), unseen)
+    found = sorted(found, key=lambda f: _rank(f.finding))
+    return Search(tuple(f.finding for f in found), unseen, calls=tuple(f.calls for f in found))
+
+
+def calls_of_rule(trace: Trace, steps: Sequence[Step], rule_id: str) -> Rows:
+    """API rows of all that a rule finds in a trace's steps, by its own time.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    named = {rule.id: rule for rule in rules()}
+    if rule_id not in named:
+        there = ", ".join(named)
+        raise UsageError(f"There is no rule {rule_id!r}.", hint=f"There are: {there}.")
+    calls, found = see_calls(trace), [np.empty(0, np.int64)]
+    for phase in dict.fromkeys(step.phase for step in steps):
+        view = make_view(trace, calls, [step for step in steps if step.phase == phase])
+        if view.size:
+            found += [hits.row for _, hits in _hits_of(named[rule_id], view) if hits.timed]
+    return np.unique(np.concatenate(found))
+
+
+def _rank(finding: Finding) -> tuple[int, float]:
     order = {"confirmed": 0, "likely": 1, "suspected": 2, "cleared": 3}
-    findings = sorted(findings, key=lambda f: (order[f.confidence], -f.count_per_step))
-    return Search(tuple(findings), tuple(find_unseen(trace, views, all_threads=all_threads)))
+    return order[finding.confidence], -finding.count_per_step
 
 
 def _hits_of(rule: Rule, view: View) -> Iterator[tuple[Rule, Hits]]:

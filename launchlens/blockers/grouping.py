@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,8 @@ class Found:
     """Kinds of failing operator that mean it (`Rule.operators`)."""
     on_replay: str | None = None
     """What goes wrong on replay, in a sentence (`Hits.on_replay`)."""
+    calls: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    """API rows of its occurrences; none where these stand for a whole step."""
 
 
 def make_findings(view: View, rule: Rule, hits: Hits, origins: Mapping[int, Origin]) -> list[Found]:
@@ -44,9 +46,14 @@ def make_findings(view: View, rule: Rule, hits: Hits, origins: Mapping[int, Orig
         groups[size, origins[row].key if row in origins else None].append(i)
     errors = rule.errors if hits.errors is None else hits.errors
     return [
-        Found(finding, errors, rule.operators, hits.on_replay)
-        for members in groups.values()
-        for finding in [_finding(view, rule, hits, np.array(members, np.int64), origins)]
+        Found(
+            _finding(view, rule, hits, members, origins),
+            errors,
+            rule.operators,
+            hits.on_replay,
+            hits.row[members] if hits.timed else np.empty(0, np.int64),
+        )
+        for members in (np.array(group, np.int64) for group in groups.values())
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +29,8 @@ class Case:
     """Calls at which a breakable graph is broken, shape (calls,)."""
     outside: Mask
     """Calls that the engine makes outside of what it captures: they stay, shape (calls,)."""
+    marked: Mask
+    """Calls in the ranges that a question is about, shape (calls,)."""
     adds: float = 1.0
     """How much of what capturing adds is counted."""
 
@@ -61,3 +63,7 @@ class Case:
             host = 0.0 if in_graph else self.adds * effect.operations * self.launch_ns
             graph = lengthen(graph, ops, self.added_ns(effect, in_graph=in_graph), host)
         return graph
+
+
+Change = Callable[[Case], StepGraph | None]
+"""A step run in another way; None where it leaves nothing to change."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from launchlens.calls import CallKind
-from launchlens.forecast.case import Case
+from launchlens.forecast.case import Case, Change
 from launchlens.forecast.changes import Mask, taking, without_tracing
 from launchlens.forecast.constants import COSTS, Constants
 from launchlens.forecast.simulate import simulate
@@ -25,8 +25,6 @@ _WITHIN_90 = 1.645
 _OF_NORMAL = 1.4826
 """Standard deviation of a normal distribution whose median distance from its middle is 1."""
 
-Change = Callable[[Case], StepGraph | None]
-
 
 @dataclass(frozen=True, slots=True)
 class TracedStep:
@@ -40,6 +38,8 @@ class TracedStep:
     """Calls at which a breakable graph is broken."""
     outside: Mask
     """Calls that the engine makes outside of what it captures."""
+    marked: Mask
+    """Calls in the ranges that a question is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _case(step: TracedStep, constants: Constants, known: KnownTime | None) -> Ca
         graph = taking(step.graph, known.step_ns)
     else:
         graph = without_tracing(step.graph, constants.tracing_ns.value)
-    return Case(graph, step.names, constants, step.breaks, step.outside)
+    return Case(graph, step.names, constants, step.breaks, step.outside, step.marked)
 
 
 def _base(

@@ -70,6 +70,10 @@ def _details(finding: Finding) -> Iterator[tuple[str, str]]:
         costs.append(f"the thread waits {format_ns(finding.host_ns)} in each step")
     if finding.idle_ns is not None:
         costs.append(f"GPU idle from there to the next work {format_ns(finding.idle_ns)}")
+    if finding.saved_ns is not None:
+        costs.append(
+            f"without them the step would take {format_ns(finding.saved_ns)} less (forecast)"
+        )
     if costs:
         yield "cost", ", ".join(costs)
     if finding.note:

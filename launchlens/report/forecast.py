@@ -123,7 +123,7 @@ def _table(forecast: Forecast, base: Untraced) -> Table:
                 _row_name(f, forecast.broken_at),
                 Value(f.step_ns, "ns"),
                 Interval(f.low_ns, f.high_ns, "ns"),
-                "" if f.speedup is None else times(f.speedup),
+                "" if f.speedup is None else faster(base.step_ns, f.step_ns),
                 Value(f.launches, "count"),
                 _VERDICTS[f.verdict],
             )
@@ -137,7 +137,7 @@ def _table(forecast: Forecast, base: Untraced) -> Table:
             Column("the step", "text"),
             Column("time"),
             Column("90% interval"),
-            Column("faster"),
+            Column("change"),
             Column("launches"),
             Column("verdict"),
         ),

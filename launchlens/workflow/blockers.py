@@ -12,6 +12,7 @@ from launchlens.records.blocking import SEARCHED, SEARCHED_IN_PART, BlockerRepor
 from launchlens.records.comparison import Comparison
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.recorder import Need
+from launchlens.workflow.forecasting.savings import with_savings
 from launchlens.workflow.load import Choices, Loaded, load
 
 Report = TypeVar("Report", Analysis, Comparison)
@@ -40,7 +41,8 @@ def find_blockers_of(loaded: Loaded) -> Looked:
     stacks = read_stacks(loaded.file) if loaded.file is not None and has_stacks else None
     steps, notes = captured_parts(loaded.trace, loaded.analysis.steps)
     search = search_blockers(loaded.trace, steps, stacks=stacks, all_threads=loaded.whole)
-    return Looked(search.findings, (*loaded.analysis.losses, *search.unseen), tuple(notes))
+    findings = with_savings(loaded, search.findings, search.calls)
+    return Looked(findings, (*loaded.analysis.losses, *search.unseen), tuple(notes))
 
 
 def _or_without_gpu(remedy: str | None) -> str:

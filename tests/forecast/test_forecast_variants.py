@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,9 @@ KNOWN = replace(
 
 def traced(graph, breaks=(), outside=()):
     names = ["gemm"] * graph.operations
-    return TracedStep(graph, names, calls_of_ops(graph, breaks), calls_of_ops(graph, outside))
+    marked = np.ones(graph.calls, bool)
+    masks = (calls_of_ops(graph, ops) for ops in (breaks, outside))
+    return TracedStep(graph, names, *masks, marked)
 
 
 def forecasts(path: Path, *, breaks=(), constants=KNOWN, known=None, **more):

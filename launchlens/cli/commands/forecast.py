@@ -8,6 +8,7 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import check_output, choose_format, show
+from launchlens.errors import UsageError
 from launchlens.workflow.load import Choices
 
 
@@ -32,6 +33,29 @@ def forecast(
             help="Kernels, or NVTX ranges, that stay between graphs: attention, if none is named.",
         ),
     ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="RULE",
+            help="As if what this rule of blockers finds were gone: copies, with what waits for "
+            "them. May be given several times.",
+        ),
+    ] = None,
+    idle_host: Annotated[
+        float | None,
+        typer.Option(
+            "--idle-host",
+            metavar="PART",
+            min=0.0,
+            max=1.0,
+            help="As if the CPU's work took this part of its time: 0.5 is twice as fast, 0 free.",
+        ),
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option("--within", metavar="REGEX", help="NVTX ranges in which --idle-host holds."),
+    ] = None,
     phase: options.PhaseOption = options.PhaseChoice.all,
     step: options.StepOption = None,
     skip: options.SkipOption = 0,
@@ -46,6 +70,8 @@ def forecast(
     from launchlens.store import calibration_file, runs_root
     from launchlens.workflow.forecasting import Wanted, forecast_trace, load_eager, parse_times
 
+    if within is not None and idle_host is None:
+        raise UsageError("--within says where --idle-host holds: give it too.")
     check_output(output)
     chosen = choose_format("forecast", report_format, output)
     times = parse_times(untraced_ms or ())
@@ -53,6 +79,9 @@ def forecast(
     loaded, known = load_eager(trace, choices, runs)
     wanted = Wanted(
         break_at=break_at,
+        without=tuple(without or ()),
+        idle_host=idle_host,
+        within=within,
         untraced=known,
         given=times,
         constants=calibration_file(runs_root(runs)),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from launchlens.forecast.case import Case
-from launchlens.forecast.step_graph import StepGraph
+from launchlens.forecast.case import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,7 @@ class Variant:
     """What stands before its time in a sentence ("as one CUDA graph")."""
     order: int
     """Place among the others."""
-    change: Callable[[Case], StepGraph | None]
+    change: Change
     """The step run so; None where the step leaves nothing to change."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from launchlens.records.forecast import ConstantsUsed, Forecast
+from launchlens.workflow.forecasting.savings import questions
 from launchlens.workflow.forecasting.steps import steps_of, traced_step, why_not
 from launchlens.workflow.forecasting.times import check_given, known_time
 from launchlens.workflow.forecasting.wanted import ONE_GRAPH, Wanted
@@ -36,6 +37,7 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
     check_given(wanted.given, [g.phase for g in analysis.summary])
     constants = choose(analysis.trace.gpu, analysis.trace.format, wanted.constants)
     index = TraceIndex(loaded.trace, loaded.measured.calls)
+    asked = questions(loaded, wanted)
     made: list[PhaseForecasts] = []
     unanswered: list[str] = []
     for group in analysis.summary:
@@ -54,6 +56,7 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
                 traced,
                 constants,
                 known,
+                asked,
                 only=wanted.only,
                 certain_effects=certain,
                 part=_is_part(loaded, steps),

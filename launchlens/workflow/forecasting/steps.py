@@ -68,8 +68,27 @@ def traced_step(
     graph = build(index, rows, delay_ns=round(constants.delay_ns.value))
     names = _names(loaded, graph)
     return TracedStep(
-        graph, names, _breaks(loaded, graph, names, step, wanted), _outside(loaded, graph, step)
+        graph=graph,
+        names=names,
+        breaks=_breaks(loaded, graph, names, step, wanted),
+        outside=_outside(loaded, graph, step),
+        marked=_marked(loaded, graph, step, wanted.within),
     )
+
+
+def _marked(loaded: Loaded, graph: StepGraph, step: Step, within: str | None) -> Mask:
+    """Calls in the ranges of ``--within``; all, where none are named."""
+    import numpy as np
+
+    if within is None:
+        return np.ones(graph.calls, bool)
+    found = calls_in_ranges(loaded, graph, step, compile_regex(within, "--within"))
+    if not found.any():
+        raise UsageError(
+            f"--within {within!r} matches no range in the {step.phase} steps.",
+            hint="launchlens profile --modules marks each module with a range.",
+        )
+    return found
 
 
 def _outside(loaded: Loaded, graph: StepGraph, step: Step) -> Mask:
