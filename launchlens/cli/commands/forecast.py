@@ -20,9 +20,9 @@ def forecast(
         list[str] | None,
         typer.Option(
             "--untraced-ms",
-            metavar="[PHASE:]MS",
-            help="What the eager step takes without a profiler, in milliseconds. May be given for "
-            "each phase.",
+            metavar="MS",
+            help="What the eager step takes without a profiler, in milliseconds; PHASE:MS where "
+            "the trace has several phases, once for each.",
         ),
     ] = None,
     break_at: Annotated[
