@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import asdict
 
-from launchlens.catalogue import GAPS
+from launchlens.catalogue import GAPS, gap_causes
 from launchlens.records.figures import BoundBy, Gaps
 from launchlens.records.metric import Bound
 
@@ -15,6 +15,12 @@ GPU_BOUND_IDLE_BELOW = 0.20
 DOMINANT_SHARE = 0.60
 """A class of causes with at least this share of the idle time names the bound."""
 
+_ORDER: tuple[BoundBy, ...] = ("sync-bound", "launch-bound")
+_SPOKEN_FOR = {
+    bound: tuple(cause for cause, metric in gap_causes().items() if metric.speaks_for == bound)
+    for bound in _ORDER
+}
+
 
 def what_bounds(
     idle: float | None, gaps: Gaps | None, bounds: Mapping[str, Bound] | None = None
@@ -22,9 +28,9 @@ def what_bounds(
     """BoundBy of a step from its idle fraction and gap causes; None where these are unknown.
 
     - ``gpu-bound``: idle below `GPU_BOUND_IDLE_BELOW`.
-    - ``launch-bound``: at least `DOMINANT_SHARE` of the idle time waits for the CPU to submit
-      (lead-in, host, launch).
-    - ``sync-bound``: at least that share passes inside synchronize calls or blocking copies.
+    - ``sync-bound``, ``launch-bound``: at least `DOMINANT_SHARE` of the idle time has causes that
+      speak for it (`Metric.speaks_for`): synchronize calls and blocking copies; the CPU that has
+      yet to submit.
     - ``mixed``: none of these.
 
     ``bounds`` says which figures are only bounds (`Step.bounds`). What they cannot prove is None: a
@@ -36,14 +42,14 @@ def what_bounds(
         return None if bounds.get("idle") == "lower" else "gpu-bound"
     if idle is None or gaps is None or bounds.get("idle") == "upper":
         return None
-    total: float = sum(astuple(gaps))
+    idle_ns = asdict(gaps)
+    total: float = sum(idle_ns.values())
     hidden = bounds.get("idle") == "lower"
     if hidden:  # at most the whole window is idle: what a span hides waits for the device
         total /= idle
-    if gaps.sync >= DOMINANT_SHARE * total:
-        return "sync-bound"
-    if f"{GAPS}.sync" in bounds:  # the rest may pass in calls without a name
-        return None
-    if gaps.lead_in + gaps.host + gaps.launch >= DOMINANT_SHARE * total:
-        return "launch-bound"
+    for bound, causes in _SPOKEN_FOR.items():
+        if sum(idle_ns[cause] for cause in causes) >= DOMINANT_SHARE * total:
+            return bound
+        if any(bounds.get(f"{GAPS}.{cause}") == "lower" for cause in causes):
+            return None  # the rest may be of these causes too: waits in calls without a name
     return None if hidden else "mixed"

@@ -61,12 +61,18 @@ def verdict_on(flaws: frozenset[Flaw]) -> Verdict:
 def settle(m: StepRows, columns: dict[str, Column]) -> list[frozenset[Flaw]]:
     """Withhold figures that the flaws of their row leave unknown, and mark those they bound.
 
+    Figures that say nothing of graphs (`Metric.without_graphs`) are unknown where there are any.
+
     Changes ``columns``, a list for each field of `Step`, and adds ``bounds`` to them.
 
     Returns:
         The flaws of each row.
     """
     flaws = find_flaws(m)
+    graphs = np.flatnonzero(m.graph_launches > 0).tolist()
+    for metric in step_metrics():
+        for row in graphs if metric.without_graphs else ():
+            columns[metric.name][row] = None
     columns["bounds"] = []
     for row, own in enumerate(flaws):
         verdict = verdict_on(own)

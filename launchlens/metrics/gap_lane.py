@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from launchlens.intervals import Cover, uncovered_pieces
-from launchlens.metrics.idle import BlockingCovers, GapKind
+from launchlens.metrics.idle import BlockingCovers, GapKind, Wait
 from launchlens.metrics.measure import MeasuredSteps
 from launchlens.metrics.spans import Window, correlation_ids, op_names, spans
 from launchlens.records.columns import IntColumn, Trace
@@ -32,7 +32,7 @@ def gap_lane(trace: Trace, measured: MeasuredSteps, window: Window) -> Lane:
     drawn: list[Span] = []
     for cause, start, end, next_op in pieces:
         kinds = [cause] * start.size
-        if cause == "tail":
+        if cause == GapKind.TAIL.cause:
             drawn += spans([_TO_THE_END] * start.size, start, end, kinds, window)
             continue
         names, ids = op_names(trace, next_op), correlation_ids(trace, next_op, window)
@@ -54,10 +54,10 @@ def _waiting_pieces(
     gap = np.repeat(np.arange(g0.size), count)
     piece = np.arange(gap.size) - np.repeat(np.cumsum(count) - count, count) + low[gap]
     found = [
-        ("host", free.start_ns, split, next_op[free.window]),
-        ("launch", split, free.end_ns, next_op[free.window]),
+        (Wait.HOST.cause, free.start_ns, split, next_op[free.window]),
+        (Wait.LAUNCH.cause, split, free.end_ns, next_op[free.window]),
         (
-            "sync",
+            Wait.SYNC.cause,
             np.maximum(blocked.start_ns[piece], g0[gap]),
             np.minimum(blocked.end_ns[piece], g1[gap]),
             next_op[gap],

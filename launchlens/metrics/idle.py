@@ -30,6 +30,19 @@ class GapKind(IntEnum):
         return self.name.lower()
 
 
+class Wait(IntEnum):
+    """What the instants of a WAITING gap waited for; with `GapKind` all causes that `Gaps` has."""
+
+    HOST = 0
+    LAUNCH = 1
+    SYNC = 2
+
+    @property
+    def cause(self) -> str:
+        """The cause, as `Gaps` names it."""
+        return self.name.lower()
+
+
 @dataclass(frozen=True, slots=True)
 class GapTable:
     """Every gap of every window. All columns have shape (gaps,).
@@ -65,7 +78,8 @@ class GapTable:
             for kind in GapKind
             if kind is not GapKind.WAITING
         }
-        parts |= {"host": self.host_ns, "launch": self.launch_ns, "sync": self.sync_ns}
+        waits = {Wait.HOST: self.host_ns, Wait.LAUNCH: self.launch_ns, Wait.SYNC: self.sync_ns}
+        parts |= {wait.cause: ns for wait, ns in waits.items()}
         # float64 weights are exact below 2**53 ns (104 days).
         return {
             cause: np.bincount(self.row, ns, rows).astype(np.int64) for cause, ns in parts.items()

@@ -39,9 +39,12 @@ class Metric:
         title: its name in reports.
         unit: unit of its values.
         better: which way is better; None where neither is.
-        shown: "headline" in every report, "usual" in the report of one trace too, "detail" only
-            where all metrics are asked for.
-        always: shown even when it is 0 or unknown.
+        shown: "headline" in every report where it is not 0, "always" there even so, "usual" in the
+            report of one trace where it is not 0, "detail" only where all metrics are asked for.
+        least_share: share of the step's window from which on a "usual" time is shown at all.
+        stands_for: the metric in whose place it is shown where that is unknown.
+        column: its heading where each step, or each trace, is a row.
+        plotted: the chart of a comparison that it is in, and what it is called there.
         speed: a time from the start to the end of a step or request: less of it is faster.
         timed: a time that whole-graph tracing gives with less inflation.
         under_spans: what whole-graph tracing makes of it, as a span counts as busy throughout.
@@ -63,7 +66,9 @@ class Metric:
         submitted_by: the metric of the calls that leave one of these operations each.
         of_phase: the field of `VariantFacts` that holds it for each phase.
         after: the metric behind which it stands in reports, where its field does not say so.
-        cause: words behind "waits" for a gap cause that sentences name.
+        cause: words behind "the GPU waits for", of a gap cause.
+        speaks_for: what a step is bound by whose idle time has mostly this cause.
+        without_graphs: why it says nothing of a step that launches CUDA graphs, and is unknown.
         legend: words that explain a gap cause beside its colour.
         tile: its place among the key figures that a page shows large; None: not one of them.
         name: filled in from the field by `launchlens.catalogue`, as are the following.
@@ -73,8 +78,11 @@ class Metric:
     title: str
     unit: Unit
     better: Literal["less", "more"] | None = None
-    shown: Literal["headline", "usual", "detail"] = "usual"
-    always: bool = False
+    shown: Literal["always", "headline", "usual", "detail"] = "detail"
+    least_share: float = 0.0
+    stands_for: str | None = None
+    column: str = ""
+    plotted: tuple[str, str] | None = None
     speed: bool = False
     timed: bool = False
     under_spans: Bound | None = None
@@ -96,6 +104,8 @@ class Metric:
     of_phase: str | None = None
     after: str | None = None
     cause: str | None = None
+    speaks_for: str | None = None
+    without_graphs: str = ""
     legend: str = ""
     tile: int | None = None
     name: str = ""
@@ -109,7 +119,7 @@ class Metric:
     @property
     def headline(self) -> bool:
         """Whether every report shows it."""
-        return self.shown == "headline"
+        return self.shown in ("always", "headline")
 
     def bound_under(self, graph_tracing: str | None) -> Bound | None:
         """What the figure is where graphs were traced so: a bound from below, above, or itself."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from launchlens.catalogue import by_name, step_metrics, tiles
+from launchlens.catalogue import columns, step_metrics, tiles
 from launchlens.kernel_names import short_names
-from launchlens.records.figures import Analysis, Group, Stat, Step
+from launchlens.plural import counted
+from launchlens.records.figures import Analysis, Group, Step
 from launchlens.records.metric import Metric
 from launchlens.records.timeline import Timeline
 from launchlens.report.about import about_trace
-from launchlens.report.cells import Cell, Interval, Name, Number, Value
+from launchlens.report.cells import Interval, Name, Value
+from launchlens.report.closing import closing_sections
 from launchlens.report.data import step_rows
 from launchlens.report.document import (
     Block,
@@ -27,22 +29,17 @@ from launchlens.report.document import (
 from launchlens.report.findings import trace_findings
 from launchlens.report.group_charts import group_gaps, kernel_times, modules, step_time
 from launchlens.report.provenance import analysis_provenance
-from launchlens.report.sentences import analysis_sentence, group_words
+from launchlens.report.sentences import analysis_sentence, group_words, is_unknown
 from launchlens.report.serving import log_sentences, replay_sentence, serving_sections
 from launchlens.report.tables import call_table, follower_table, gap_table, kernel_table, name_facts
 from launchlens.report.timelines import timeline_section
-from launchlens.report.words import IDLE_BASIS, LONG, plain
+from launchlens.report.words import IDLE_BASIS, LONG, bound_words, plain
 
 _MOST_TILES = 4
 _MOST_STEPS = 40
 _MOST_GROUPS = 64  # (process, device, phase); a trace of a whole cluster node has fewer
-_STEP_FIGURES = {
-    "launches": "launches",
-    "kernels": "kernels",
-    "window": "window_ns",
-    "busy": "busy_ns",
-    "idle": "idle",
-}
+_QUANTILES = (("p10", 10), ("p90", 10), ("p99", 100))
+"""Each with the number of steps from which on it can be told."""
 
 
 def analysis_document(
@@ -50,7 +47,7 @@ def analysis_document(
 ) -> Document:
     """The figures of one trace, with some of its steps drawn on a common time axis.
 
-    ``closing``: the lines that it ends with.
+    ``closing``: the forecast that it ends with, in lines.
     """
     return Document(
         kind="analysis",
@@ -59,7 +56,7 @@ def analysis_document(
         about=about_trace(analysis.trace),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         cautions=(*analysis.trace.warnings, *analysis.notes),
-        sections=(*_sections(analysis, timelines), *_closing(closing)),
+        sections=(*_sections(analysis, timelines), *closing_sections(analysis, closing)),
         provenance=analysis_provenance(analysis),
         footer=(IDLE_BASIS,),
         basis=IDLE_BASIS,
@@ -103,11 +100,6 @@ def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Sec
         yield Section("steps", "Steps", (_step_table(analysis.steps),))
 
 
-def _closing(lines: Sequence[str]) -> Iterator[Section]:
-    if lines:
-        yield Section("forecast", "What a CUDA graph would bring", (Text(tuple(lines), "answer"),))
-
-
 def _names(groups: Sequence[Group]) -> list[str]:
     """What tells the groups apart: the phase, and where several have it the process and device."""
     phases = Counter(group.phase for group in groups)
@@ -119,43 +111,61 @@ def _names(groups: Sequence[Group]) -> list[str]:
 def _figures(group: Group, title: str, index: int) -> Section:
     """What a step of the group costs: time by cause, then every figure."""
     dropped = f", {group.dropped} dropped" if group.dropped else ""
-    where = f"{group_words(group)}, steps named by {group.engine}"
-    quantiles = ("p10", "p90", "p99")
-    titles = ("median", *quantiles, "95% interval")
+    quantiles = [name for name, least in _QUANTILES if group.steps >= least]
     table = Table(
-        f"{group.phase}: {group.steps} steps{dropped} ({where})",
-        (Column("per step", "text"), *(Column(title) for title in titles)),
-        tuple(_metric_row(m, group.metrics[m.name]) for m in step_metrics()),
-        caption=f"{group.phase}: {group.steps} steps used, {group.dropped} dropped. "
-        f"Recognized by: {group.engine}; {group_words(group)}.",
+        f"{group.phase}: {counted(group.steps, 'step')}{dropped} "
+        f"({group_words(group)}, steps named by {group.engine})",
+        (
+            Column("per step", "text"),
+            Column("median"),
+            Column("95% interval"),
+            *(Column(name, prominence="more") for name in quantiles),
+        ),
+        tuple(_metric_row(m, group, quantiles) for m in step_metrics()),
+        caption=f"{group.phase}: {counted(group.steps, 'step')} used, {group.dropped} dropped. "
+        f"Named by {group.engine}; {group_words(group)}.",
         form="figures",
     )
     blocks: list[Block] = [table]
-    if group.unknown_reason:
-        blocks.append(Text((f"unknown where: {group.unknown_reason}",), "caution"))
+    if group.unknown_reason and not (index == 0 and is_unknown(group)):
+        blocks.append(Text((f"Unknown figures: {group.unknown_reason}",), "caution"))
     return Section(f"group-{index}", title, tuple(blocks))
 
 
-def _metric_row(metric: Metric, stat: Stat) -> Row:
-    leads = (metric.always or stat.median) and metric.shown != "detail"
-    shown: Prominence = "main" if leads else "more"
+def _metric_row(metric: Metric, group: Group, quantiles: Sequence[str]) -> Row:
+    stat = group.metrics[metric.name]
+    shown: Prominence = "main" if _leads(metric, group) else "more"
+    title = metric.title
     if stat.median is None:
-        return Row((metric.title, _value(metric, stat, None), "", "", "", ""), None, shown)
-    numbers = (stat.median, stat.p10, stat.p90, stat.p99)
-    figures: list[Cell] = [_value(metric, stat, number) for number in numbers]
+        graphs = group.metrics["graph_launches"].median
+        why = f"unknown: {metric.without_graphs}" if metric.without_graphs and graphs else ""
+        value = Value(None, metric.unit, instead=why)
+        return Row((title, value, "", *("" for _ in quantiles)), None, shown)
+    figures = (Value(getattr(stat, name), metric.unit, stat.bound) for name in quantiles)
     interval = Interval(stat.ci_low, stat.ci_high, metric.unit, stat.bound)
-    return Row((metric.title, *figures, interval), None, shown)
+    return Row(
+        (title, Value(stat.median, metric.unit, stat.bound), interval, *figures), None, shown
+    )
 
 
-def _value(metric: Metric, stat: Stat, number: Number | None) -> Value:
-    return Value(number, metric.unit, stat.bound)
+def _leads(metric: Metric, group: Group) -> bool:
+    """Whether a report without details shows the metric, by its entry in the catalogue."""
+    if metric.stands_for:
+        return group.metrics[metric.stands_for].median is None
+    if metric.shown == "always":
+        return True
+    median, window = group.metrics[metric.name].median, group.metrics["window_ns"].median
+    if metric.shown == "detail" or not median:
+        return False
+    return not metric.least_share or (window or 0) * metric.least_share <= median
 
 
 def _tiles(group: Group) -> tuple[Tile, ...]:
     """The figures people quote."""
     chosen = [(m, group.metrics[m.name]) for m in tiles() if m.name in group.metrics]
     return tuple(
-        (m.title, (("median", _value(m, stat, stat.median)),)) for m, stat in chosen[:_MOST_TILES]
+        (m.title, (("median", Value(stat.median, m.unit, stat.bound)),))
+        for m, stat in chosen[:_MOST_TILES]
     )
 
 
@@ -163,15 +173,15 @@ def _work(group: Group, index: int, short: Mapping[str, str]) -> Iterator[Block]
     """What the steps ran, and how long the GPU stood idle in between."""
     yield from group_gaps(group, index)
     if any(gap.count for gap in group.gap_histogram):
-        yield gap_table([("", group.gap_histogram)])
+        yield gap_table([("", group.gap_histogram, group.steps)])
     if group.gap_followers:
-        yield follower_table(group.gap_followers, short)
+        yield follower_table(group.gap_followers, group.steps, short)
     if chart := kernel_times(group, index, short):
         yield chart
     if group.kernels:
-        yield kernel_table(group.kernels, short)
+        yield kernel_table(group.kernels, group.steps, short)
     if group.api_calls:
-        yield call_table(group.api_calls)
+        yield call_table(group.api_calls, group.steps)
 
 
 def _step_table(steps: Sequence[Step]) -> Table:
@@ -183,7 +193,8 @@ def _step_table(steps: Sequence[Step]) -> Table:
             Column("step", "text"),
             Column("phase"),
             *((Column("pid:gpu"),) if several else ()),
-            *(Column(title) for title in (*_STEP_FIGURES, "bound")),
+            *(Column(metric.column) for metric in columns()),
+            Column("bound"),
         ),
         tuple(_step_row(step, several=several) for step in steps),
         caption="Every step",
@@ -196,10 +207,5 @@ def _step_table(steps: Sequence[Step]) -> Table:
 def _step_row(step: Step, *, several: bool) -> Row:
     where = f"{step.pid}:{'?' if step.device is None else step.device}"
     name, placed = Name(f"{step.index}: {plain(step.range)}"), (where,) if several else ()
-    figures = (_figure(step, name) for name in _STEP_FIGURES.values())
-    return Row((name, step.phase, *placed, *figures, step.bound or "unknown"))
-
-
-def _figure(step: Step, name: str) -> Value:
-    metric = by_name()[name]
-    return Value(step.figure(name), metric.unit, step.bounds.get(name))
+    figures = (Value(step.figure(m.name), m.unit, step.bounds.get(m.name)) for m in columns())
+    return Row((name, step.phase, *placed, *figures, bound_words(step.bound)))

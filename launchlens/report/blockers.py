@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect
 from launchlens.records.figures import Finding
 from launchlens.report.changes import faster
-from launchlens.report.document import Block, Document, Findings, Section, Text
+from launchlens.report.document import Below, Block, Document, Findings, Section, Text
 from launchlens.report.findings import TITLE, describe_equivalence, finding_item
 from launchlens.report.words import LONG, format_ns, format_value, plain, step_words, verdict
 
@@ -102,28 +102,28 @@ def _blocks(report: BlockerReport) -> Iterator[Block]:
         yield Text((f"No capture was tried, so these are suspects: {said}",), "list")
 
 
-def _attempt_lines(report: BlockerReport, attempt: CaptureAttempt) -> Iterator[str]:
+def _attempt_lines(report: BlockerReport, attempt: CaptureAttempt) -> Iterator[str | Below]:
     """What a capture attempt met, in order, and how it ended."""
     yield "Capture attempt:"
     for b in attempt.blockers:
         what = f" ({b.count} × {b.bytes} bytes)" if b.count and b.bytes is not None else ""
         line = f"{plain(b.source or 'unknown line')}{what}: {plain(b.error_line, 200)}"
-        yield f"  {b.order}. {line}"
+        yield Below(f"{b.order}. {line}")
     replays = _replays_clause(report)
     if attempt.as_it_stands:
-        yield f"  the step captures{replays or ' as it stands'}"
+        yield Below(f"the step captures{replays or ' as it stands'}")
     elif attempt.captured:
         over = ", ".join(attempt.patched_sources)
-        yield f"  with {over} patched over, the step captures{replays}"
+        yield Below(f"with {over} patched over, the step captures{replays}")
     elif attempt.stopped and attempt.complete:
-        yield f"  stopped: {plain(attempt.stopped, LONG)}"
+        yield Below(f"stopped: {plain(attempt.stopped, LONG)}")
     if attempt.replay is not None and attempt.replay.verdict == "right":
         beside = f"{attempt.replay.inputs} inputs ({', '.join(attempt.replay.varied)})"
         reason = f"; {plain(attempt.replay.reason, LONG)}" if attempt.replay.reason else ""
-        yield f"  replays compute what the eager step does on {beside}{reason}"
+        yield Below(f"replays compute what the eager step does on {beside}{reason}")
 
 
-def effect_lines(effect: PatchEffect) -> Iterator[str]:
+def effect_lines(effect: PatchEffect) -> Iterator[str | Below]:
     """What a patch brought."""
     gone = sum(f.count_per_step for f in effect.gone)
     if gone:
@@ -136,7 +136,7 @@ def effect_lines(effect: PatchEffect) -> Iterator[str]:
         yield from _untraced_lines(effect)
     for name, results in effect.equivalence.items():
         said = "; ".join(describe_equivalence(e) for e in results)
-        yield f"  outputs of {name} beside unpatched eager: {said}"
+        yield Below(f"outputs of {name} beside unpatched eager: {said}")
 
 
 def _gone(finding: Finding) -> str:
@@ -144,7 +144,7 @@ def _gone(finding: Finding) -> str:
     return f"{format_value(finding.count_per_step, 'count')} × {plain(finding.title)}{where}"
 
 
-def _untraced_lines(effect: PatchEffect) -> Iterator[str]:
+def _untraced_lines(effect: PatchEffect) -> Iterator[Below]:
     """Untraced steps: by how much they are shorter, and whether that can be told."""
     judged = effect.untraced_verdicts
     base = next((effect.untraced_ns[n] for n in effect.untraced_ns if n not in judged), None)
@@ -157,10 +157,10 @@ def _untraced_lines(effect: PatchEffect) -> Iterator[str]:
             span = f"{format_ns(min(processes))} to {format_ns(max(processes))}"
             said.append(f"{len(processes)} processes, {span}")
         behind = f" ({'; '.join(said)})" if said else ""
-        yield f"  step, untraced, {name}: {format_ns(ns)}{behind}"
+        yield Below(f"step, untraced, {name}: {format_ns(ns)}{behind}")
     single = any(n not in effect.untraced_processes_ns for n in effect.untraced_ns)
     if single and "inconclusive" in effect.untraced_verdicts.values():
-        yield (
-            "  inconclusive: such a step differs by as much between processes; --rounds 5 times "
+        yield Below(
+            "inconclusive: such a step differs by as much between processes; --rounds 5 times "
             "each in five that take turns"
         )

@@ -71,7 +71,7 @@ def step_title(phase: PhaseComparison) -> str:
 
 def gap_lengths(comparison: Comparison) -> tuple[Chart, ...]:
     """How long the gaps are: time in each length class, and their number, per step."""
-    sides = zip(comparison.sides, _steps(comparison), strict=True)
+    sides = zip(comparison.sides, steps_of(comparison), strict=True)
     return gap_histograms([(side.short, side.gap_histogram, n) for side, n in sides])
 
 
@@ -168,7 +168,7 @@ def _by_name(
     """
     counts = [
         {row.name: row.count / n for row in rows}
-        for rows, n in zip(lists, _steps(comparison), strict=True)
+        for rows, n in zip(lists, steps_of(comparison), strict=True)
     ]
     largest: dict[str, float] = {}
     for side in counts:
@@ -185,7 +185,7 @@ def _by_name(
     return Chart(anchor, title, tuple(shown), series, "count", caption=caption + unknown)
 
 
-def _steps(comparison: Comparison) -> list[int]:
+def steps_of(comparison: Comparison) -> list[int]:
     """For each side the number of steps that its lists of kernels, calls and gaps sum up.
 
     They are those of the first phase in which the side has steps.

@@ -126,13 +126,15 @@ def _outputs(comparison: Comparison) -> Text | None:
 
 
 def _gap_tables(comparison: Comparison, short: Mapping[str, str]) -> Iterator[Table]:
-    sides = [side for side in comparison.sides if side.gap_histogram]
-    if sides:
-        yield gap_table([(f"{s.short}: ", s.gap_histogram) for s in sides], "more")
-    for side in comparison.sides:
+    sides = list(zip(comparison.sides, charts.steps_of(comparison), strict=True))
+    if known := [(f"{s.short}: ", s.gap_histogram, n) for s, n in sides if s.gap_histogram]:
+        yield gap_table(known, "more")
+    for side, steps in sides:
         if side.gap_followers:
             title = f"Idle after, {side.short}"
-            yield replace(follower_table(side.gap_followers, short, title), prominence="more")
+            yield replace(
+                follower_table(side.gap_followers, steps, short, title), prominence="more"
+            )
 
 
 def _present(*found: Chart | None) -> tuple[Chart, ...]:

@@ -23,10 +23,12 @@ class Column:
     """A column of a table; ``kind`` says how it is aligned.
 
     "whole" is text, never folded; "spare" is text, shown where no other column has to fold for it.
+    ``prominence`` says who shows it at all.
     """
 
     title: str
     kind: Literal["text", "whole", "spare", "number"] = "number"
+    prominence: Prominence = "main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +106,20 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class Below:
+    """A line of a list that belongs to the one before it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
-    """Lines of text. A line of a list that begins with two spaces belongs to the one before.
+    """Lines of text; those of a list may stand below another.
 
     ``form`` "log": lines that are copied, neither folded nor escaped more than needed.
     """
 
-    lines: tuple[str, ...]
+    lines: tuple[str | Below, ...]
     form: Literal["paragraph", "list", "answer", "remark", "caution", "log"] = "paragraph"
     prominence: Prominence = "main"
     title: str = ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from launchlens.catalogue import GAPS, gap_causes
+from collections.abc import Mapping
+
+from launchlens.catalogue import gap_causes, metrics
+from launchlens.plural import counted
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison, Row
 from launchlens.records.figures import Analysis, Group
 from launchlens.report.cells import Value
@@ -10,14 +13,16 @@ from launchlens.report.changes import faster
 from launchlens.report.words import (
     BOUND_SIGNS,
     LONG,
+    arrow,
+    bound_words,
     format_value,
     joined,
     plain,
+    sentence,
     step_words,
     value,
 )
 
-_TRACED = {"window_ns": "step", "cpu_ns": "range on the CPU"}
 _WORTH_TELLING = 0.05  # of the window
 
 
@@ -71,12 +76,22 @@ def _sentence(comparison: Comparison, index: int) -> str:
     timed = rows.get("untraced_ns")
     if timed and timed.cells[0].value is not None and timed.cells[index].value is not None:
         parts.append(f"step {_arrow(timed, index)} untraced{_speedup(timed, index)}")
-    elif traced := next((r for m in _TRACED if (r := rows.get(m)) and _is_known(r, index)), None):
-        parts.append(f"{_TRACED[traced.metric]} {_arrow(traced, index)} (traced)")
+    elif traced := _traced(rows, index):
+        parts.append(f"{traced[0]} {_arrow(traced[1], index)} (traced)")
     else:
         unknown.append("step time")
     told = [", ".join(parts)] if parts else []
     return start + "; ".join(told + ([" and ".join(unknown) + " unknown"] if unknown else []))
+
+
+def _traced(rows: Mapping[str, Row], index: int) -> tuple[str, Row] | None:
+    """The traced time of a step, or what stands for it where that is unknown; with its name."""
+    for metric in metrics():
+        if (metric.column and metric.speed) or metric.stands_for:
+            row = rows.get(metric.name)
+            if row is not None and _is_known(row, index):
+                return metric.column or metric.title, row
+    return None
 
 
 def _is_known(row: Row, index: int) -> bool:
@@ -85,13 +100,8 @@ def _is_known(row: Row, index: int) -> bool:
 
 
 def _arrow(row: Row, index: int) -> str:
-    left, right = (value(value_of(row, row.cells[i])) for i in (0, index))
-    if index == 0:
-        return left
-    unit = right.rpartition(" ")[2]
-    if row.unit == "ns" and left.endswith(f" {unit}"):
-        left = left.removesuffix(f" {unit}")
-    return f"{left} → {right}"
+    before, after = (value_of(row, row.cells[i]) for i in (0, index))
+    return arrow(before, after) if index else value(before)
 
 
 def _speedup(row: Row, index: int) -> str:
@@ -104,23 +114,30 @@ def _speedup(row: Row, index: int) -> str:
 
 
 def analysis_sentence(analysis: Analysis) -> str:
-    """What a trace says about its first group of steps, in a sentence."""
+    """What a trace says about its first group of steps: launches, idle, what the GPU waits for."""
     group = analysis.summary[0]
-    metrics = group.metrics
-    launches = format_value(metrics["launches"].median, "count", metrics["launches"].bound)
+    figures = group.metrics
     alike = sum(g.phase == group.phase for g in analysis.summary)
     where = f" ({group_words(group)}; first of {alike})" if alike > 1 else ""
-    noun = "launch" if launches == "1" else "launches"
-    start = f"{plain(analysis.trace.label)}: {launches} {noun} per {step_words(group.phase)}{where}"
-    idle, window = metrics["idle"], metrics["window_ns"]
-    if idle.median is None or window.median is None:
-        took = format_value(metrics["cpu_ns"].median, "ns", metrics["cpu_ns"].bound)
+    launches = figures["launches"]
+    said = format_value(launches.median, "count", launches.bound)
+    number = counted(launches.median or 0, "launch", "launches", digits=said)
+    start = f"{plain(analysis.trace.label)}: {number} per {step_words(group.phase)}{where}"
+    idle, window = figures["idle"], figures["window_ns"]
+    if is_unknown(group) or window.median is None:
+        took = format_value(figures["cpu_ns"].median, "ns", figures["cpu_ns"].bound)
         reason = plain(group.unknown_reason or "the trace cannot tell", 400)
         return f"{start}, {took} on the CPU (traced); GPU idle unknown: {reason}"
-    bound = f": {group.bound}" if group.bound else ""
-    said = format_value(idle.median, "fraction", idle.bound)
+    part = format_value(idle.median, "fraction", idle.bound)
     of = format_value(window.median, "ns", window.bound)
-    return f"{start}, GPU idle {said} of {of} (traced){bound}{_waits(group, window.median)}"
+    bound = bound_words(group.bound) if group.bound else ""
+    why = ": ".join(words for words in (bound, _waits(group, window.median)) if words)
+    return f"{start}, GPU idle {part} of {of} (traced)." + (f" {sentence(why)}" if why else "")
+
+
+def is_unknown(group: Group) -> bool:
+    """Whether the sentence cannot tell of idle time, and tells why instead."""
+    return group.metrics["idle"].median is None or group.metrics["window_ns"].median is None
 
 
 def group_words(group: Group) -> str:
@@ -129,15 +146,13 @@ def group_words(group: Group) -> str:
 
 
 def _waits(group: Group, window: float) -> str:
+    """What the GPU waits for most, as shares of the step."""
     shares = [
         (stat.median or 0, metric.cause, BOUND_SIGNS.get(stat.bound, ""))
-        for name, metric in gap_causes().items()
-        if metric.cause and (stat := group.metrics[f"{GAPS}.{name}"])
+        for metric in gap_causes().values()
+        if metric.cause and (stat := group.metrics[metric.name])
     ]
-    largest = sorted(shares, reverse=True)[:2]
-    said = [
-        f"{sign}{100 * ns / window:.0f}% waits {words}"
-        for ns, words, sign in largest
-        if window and ns / window >= _WORTH_TELLING
-    ]
-    return "; " + ", ".join(said) if said else ""
+    largest = [s for s in sorted(shares, reverse=True)[:2] if s[0] >= _WORTH_TELLING * window > 0]
+    said = [(f"{sign}{100 * ns / window:.0f}%", words) for ns, words, sign in largest]
+    parts = [f"{part} of the step the GPU waits for {words}" for part, words in said[:1]]
+    return ", ".join([*parts, *(f"{part} for {words}" for part, words in said[1:])])

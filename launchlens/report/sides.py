@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from launchlens.catalogue import by_name, tiles
+from launchlens.catalogue import by_name, metrics, tiles
 from launchlens.records.comparison import Cell, Comparison, PhaseComparison
 from launchlens.records.comparison import Row as MetricRow
 from launchlens.report.cells import Judged
 from launchlens.report.document import Block, Column, Prominence, Row, Section, Table, Text, Tile
 from launchlens.report.sentences import phase_title, value_of
 from launchlens.report.tables import kernel_changes
-from launchlens.report.words import IDLE_BASIS, joined, step_words
+from launchlens.report.words import IDLE_BASIS, bound_words, joined, step_words
 
 _MOST_TILES = 4
 
@@ -38,7 +38,7 @@ def figures_section(
         lead=f"Per {step_words(phase.phase)}, medians over "
         f"{joined([str(n) for n in phase.steps])} steps:",
     )
-    bound = [f"{name} is {b}" for name, b in zip(names, phase.bound, strict=True) if b]
+    bound = [f"{name} is {bound_words(b)}" for name, b in zip(names, phase.bound, strict=True) if b]
     blocks: tuple[Block, ...] = (
         table,
         *(kernel_changes(changes, short) for changes in phase.kernels),
@@ -50,12 +50,11 @@ def figures_section(
 
 
 def _metric_rows(phase: PhaseComparison) -> Iterator[Row]:
-    """Where no window is known (nothing ran on a GPU) the range on the CPU stands in for it."""
+    """What stands for an unknown figure (`Metric.stands_for`) takes its place in the main rows."""
     saying = {r.metric for r in phase.rows if any(cell.value not in (0, None) for cell in r.cells)}
     main = {r.metric for r in phase.rows if r.headline and r.metric in saying}
     main.add(tiles()[0].name)
-    if "window_ns" not in main:
-        main.add("cpu_ns")
+    main |= {m.name for m in metrics() if m.stands_for and m.stands_for not in main}
     for row in phase.rows:
         shown: Prominence = (
             "main" if row.metric in main else "more" if row.metric in saying else "page"

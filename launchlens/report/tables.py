@@ -11,60 +11,72 @@ from launchlens.report.document import Block, Column, Facts, Prominence, Row, Ta
 from launchlens.report.words import gap_bin_label, plain
 
 _MOST = 5
+_MEAN = "mean per step"
 _MOST_CHANGES = 6
 
 
 def gap_table(
-    sides: Sequence[tuple[str, Sequence[GapBin]]], prominence: Prominence = "main"
+    sides: Sequence[tuple[str, Sequence[GapBin], int]], prominence: Prominence = "main"
 ) -> Table:
-    """Gaps by length: number and time in each class, of sides (prefix of its columns, gaps)."""
-    columns = [Column(f"{name}{title}") for name, _ in sides for title in ("count", "time")]
+    """Gaps by length: number and time in each class, a mean over the steps.
+
+    A side is the prefix of its columns, its gaps, and its number of steps.
+    """
+    columns = [Column(f"{name}{title}") for name, _, _ in sides for title in ("gaps", "idle")]
+    steps = [n for _, _, n in sides]
     rows = []
-    for gaps in zip(*(gaps for _, gaps in sides), strict=True):
-        cells = [v for gap in gaps for v in (_count(gap.count), _ns(gap.total_ns))]
+    for gaps in zip(*(gaps for _, gaps, _ in sides), strict=True):
+        pairs = zip(gaps, steps, strict=True)
+        cells = [v for gap, n in pairs for v in (_count(gap.count / n), _ns(gap.total_ns / n))]
         rows.append(Row((gap_bin_label(gaps[0]), *cells)))
-    first = Column("gaps, all steps", "text")
-    title = "Gaps by length, all steps" if prominence == "more" else ""
+    first = Column(f"length of gap, {_MEAN}", "text")
+    title = "Gaps by length" if prominence == "more" else ""
     return Table(title, (first, *columns), tuple(rows), prominence=prominence, whole=len(sides) > 1)
 
 
 def follower_table(
-    followers: Sequence[FollowerRow], short: Mapping[str, str], title: str = ""
+    followers: Sequence[FollowerRow], steps: int, short: Mapping[str, str], title: str = ""
 ) -> Table:
     """Operations after which the GPU stood idle; ``short`` names kernels (`short_names`)."""
     rows = [
-        (_name(f.name, short), _count(f.gaps), _count(f.count), _ns(f.idle_ns)) for f in followers
+        (
+            _name(f.name, short),
+            _count(f.gaps / steps),
+            _count(f.count / steps),
+            _ns(f.idle_ns / steps),
+        )
+        for f in followers
     ]
-    return _named(title, ("the GPU idles after", "gaps", "of runs", "idle"), rows)
+    return _named(title, (f"the GPU idles after, {_MEAN}", "gaps", "runs", "idle"), rows)
 
 
-def kernel_table(kernels: Sequence[KernelRow], short: Mapping[str, str]) -> Table:
-    """Kernels by total time, under their short names."""
+def kernel_table(kernels: Sequence[KernelRow], steps: int, short: Mapping[str, str]) -> Table:
+    """Kernels by the time that they take, under their short names."""
     rows = [
         (
             _name(k.name, short),
-            Value(k.count, "count", k.count_bound),
-            Value(k.total_ns, "ns", k.total_bound),
+            Value(k.count / steps, "count", k.count_bound),
+            Value(k.total_ns / steps, "ns", k.total_bound),
             Value(k.share, "fraction"),
             Value(k.median_ns, "ns"),
         )
         for k in kernels
     ]
-    return _named("", ("kernels, all steps", "count", "total", "share", "median"), rows)
+    return _named("", (f"kernels, {_MEAN}", "runs", "time", "share", "a run"), rows)
 
 
-def call_table(calls: Sequence[ApiRow]) -> Table:
-    """Host API calls by the time inside them."""
+def call_table(calls: Sequence[ApiRow], steps: int) -> Table:
+    """CUDA API calls by the time inside them."""
     rows = [
         (
             Name(a.name),
-            Value(a.count, "count", a.bound),
-            Value(a.total_ns, "ns", a.bound),
+            Value(a.count / steps, "count", a.bound),
+            Value(a.total_ns / steps, "ns", a.bound),
             _ns(a.median_ns),
         )
         for a in calls
     ]
-    return _named("", ("host API calls, all steps", "count", "total", "median"), rows)
+    return _named("", (f"CUDA API calls, {_MEAN}", "calls", "time", "a call"), rows)
 
 
 def kernel_changes(changes: KernelChanges, short: Mapping[str, str]) -> Block:
@@ -76,7 +88,7 @@ def kernel_changes(changes: KernelChanges, short: Mapping[str, str]) -> Block:
     groups = (("+", changes.added), ("-", changes.removed), ("~", changes.changed))
     counted = (
         f"{len(changes.added)} added, {len(changes.removed)} removed, {len(changes.changed)} run "
-        "another number of times"
+        "more or less often"
     )
     rows = []
     for mark, diffs in groups:
@@ -113,12 +125,12 @@ def name_facts(names: Iterable[str], short: Mapping[str, str]) -> Facts | None:
     entries = {short[n]: n for n in names if short.get(n, n) != n}
     if not entries:
         return None
-    return Facts("kernel names in full", tuple(sorted(entries.items())), "more")
+    return Facts("Kernel names in full", tuple(sorted(entries.items())), "more")
 
 
 def _count(number: float) -> Value:
     return Value(number, "count")
 
 
-def _ns(number: int) -> Value:
+def _ns(number: float) -> Value:
     return Value(number, "ns")

@@ -14,12 +14,21 @@ from launchlens.report.cells import Cell, Interval, Judged, Name, Number, Value
 
 UNKNOWN = "unknown"
 MINUS = "\N{MINUS SIGN}"
-IDLE_BASIS = "Idle: share of the step window without any operation, unless a row says otherwise."
+IDLE_BASIS = (
+    "GPU idle: part of the step's window in which no kernel, copy or memset runs, unless a row "
+    "says otherwise."
+)
 """Window and operation set of an idle fraction: never printed without."""
 LONG = 400
 """Characters of a sentence that may hold foreign text."""
 _LONGEST_NAME = 160
 _FRAMES = 6
+_BOUND_WORDS: dict[str, str] = {
+    "launch-bound": "CPU-bound",
+    "gpu-bound": "GPU-bound",
+    "sync-bound": "bound by synchronization",
+    "mixed": "bound by several causes",
+}
 _PYTHON = re.compile(r"\.py:\d")
 _FOLDERS = re.compile(r"\S*/(?=[^/\s]+:\d)")
 BOUND_SIGNS: dict[Bound | None, str] = {"lower": "≥ ", "upper": "≤ "}
@@ -41,16 +50,26 @@ def _format_known(number: Number, unit: str) -> str:
         return _format_bytes(number)
     if unit == "per_s":
         return f"{digits(number)}/s"
-    return f"{number:.0f}" if float(number).is_integer() else f"{number:.1f}"
+    return f"{number:.0f}" if float(number).is_integer() else _format_mean(number)
+
+
+def _format_mean(number: Number) -> str:
+    """A number of something on average; what is rare is not 0.0."""
+    return signed(number, ".1f" if abs(number) >= 0.05 else ".1g")
 
 
 def format_ns(number: Number) -> str:
     """A time in the unit that keeps three digits readable: ns, µs, ms or s."""
-    size = abs(number)
+    return " ".join(_in_unit(number))
+
+
+def _in_unit(ns: Number) -> tuple[str, str]:
+    """A time's number and its unit."""
+    size = abs(ns)
     for bound, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if size >= bound * 0.9995:
-            return f"{digits(number / bound)} {unit}"
-    return f"{signed(number, '.0f')} ns"
+            return digits(ns / bound), unit
+    return signed(ns, ".0f"), "ns"
 
 
 def _format_bytes(number: Number) -> str:
@@ -94,6 +113,20 @@ def value(figure: Value) -> str:
     return format_value(figure.number, figure.unit, figure.bound)
 
 
+def arrow(before: Value, after: Value) -> str:
+    """Two values, a unit that they share said once: "72.0 → 14.3 ms"."""
+    left, right = value(before), value(after)
+    if before.unit == after.unit == "ns" and None not in (before.number, after.number):
+        (number, unit), (_, other) = _in_unit(before.number or 0), _in_unit(after.number or 0)
+        left = BOUND_SIGNS.get(before.bound, "") + number if unit == other else left
+    return f"{left} → {right}"
+
+
+def sentence(text: str) -> str:
+    """Text as a sentence: its first letter large, a full stop at its end."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
 def interval(figure: Value | Interval) -> str:
     """A confidence interval, or nothing where there is none; of a bound only the end it has."""
     low, high, unit = figure.low, figure.high, figure.unit
@@ -101,12 +134,18 @@ def interval(figure: Value | Interval) -> str:
         return ""
     if figure.bound:
         return format_value(low if figure.bound == "lower" else high, unit, figure.bound)
-    return f"{format_value(low, unit)} to {format_value(high, unit)}"
+    ends = [format_value(low, unit), format_value(high, unit)]
+    return ends[0] if low == high else " to ".join(ends)
 
 
 def verdict(given: Verdict) -> str:
     """The word for a verdict; nothing for metrics of which neither less nor more is better."""
     return "" if given == "neutral" else given
+
+
+def bound_words(bound: str | None) -> str:
+    """What a step is bound by (`BoundBy`), to stand behind "is"."""
+    return _BOUND_WORDS.get(bound or "", bound or UNKNOWN)
 
 
 def cell(content: Cell, limit: int = _LONGEST_NAME) -> str:

@@ -139,11 +139,11 @@ def test_what_a_patch_brought():
         {name: judge_untraced(before, u) for name, u in times.items() if name != "eager"},
         {name: u.processes_ns for name, u in times.items()},
     )
-    assert list(effect_lines(effect))[1:] == [
-        "  step, untraced, eager: 75.8 ms (3 processes, 72.7 ms to 79.5 ms)",
-        "  step, untraced, eager, patched: 72.4 ms (−4.5%, inconclusive; 2 processes, 71.4 ms to "
+    assert [line.text for line in list(effect_lines(effect))[1:]] == [
+        "step, untraced, eager: 75.8 ms (3 processes, 72.7 ms to 79.5 ms)",
+        "step, untraced, eager, patched: 72.4 ms (−4.5%, inconclusive; 2 processes, 71.4 ms to "
         "73.3 ms)",
-        "  step, untraced, cudagraph, patched: 16.3 ms (4.7× faster; 2 processes, 16.2 ms to "
+        "step, untraced, cudagraph, patched: 16.3 ms (4.7× faster; 2 processes, 16.2 ms to "
         "16.3 ms)",
     ]
 
@@ -154,8 +154,8 @@ def test_what_a_patch_brought_in_one_process_each():
         {"eager, patched": "inconclusive"},
     )  # fmt: skip
     lines = list(effect_lines(effect))
-    assert lines[2] == "  step, untraced, eager, patched: 73.0 ms (+10.1%, inconclusive)"
-    assert "--rounds 5" in lines[3]
+    assert lines[2].text == "step, untraced, eager, patched: 73.0 ms (+10.1%, inconclusive)"
+    assert "--rounds 5" in lines[3].text
 
 
 def test_outputs_are_shown_beside_the_side_that_they_were_measured_against():

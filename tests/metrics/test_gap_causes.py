@@ -10,7 +10,9 @@ from dataclasses import asdict
 import pytest
 from build_trace import TraceBuilder
 
+from launchlens.catalogue import gap_causes
 from launchlens.metrics import summarize
+from launchlens.metrics.idle import GapKind, Wait
 from launchlens.trace import read_trace
 
 
@@ -191,3 +193,8 @@ def test_kernels_of_no_duration_leave_figures_defined(drawn, step_of):
     drawn.launch(10, 15, kernel=(30, 30))
     step = step_of(drawn)
     assert (step.busy_ns, step.kernels, step.idle, step.idle_projected) == (0, 1, 1.0, None)
+
+
+def test_kinds_of_gaps_and_of_waits_are_all_causes_of_the_catalogue():
+    kinds = [kind.cause for kind in GapKind if kind is not GapKind.WAITING]
+    assert sorted([*kinds, *(wait.cause for wait in Wait)]) == sorted(gap_causes())

@@ -121,6 +121,14 @@ def test_queue_time_and_tklqt(drawn, measure):
     assert (step.queue_ns, step.tklqt_ns) == (5, 15 + 8 + 30)
 
 
+def test_a_graph_has_no_tklqt(drawn, measure):
+    """Its second node starts 80 after the launch, although nothing waited."""
+    drawn.graph(10, 20, nodes=[(25, 80), (90, 95)])
+    drawn.launch(30, 40, kernel=(100, 120))
+    (step,) = measure(drawn)
+    assert (step.kernels, step.tklqt_ns) == (3, None)
+
+
 # Graph tracing ---------------------------------------------------------------------------------
 
 UNKNOWN = ("window_ns", "busy_ns", "idle", "idle_kernels_only", "idle_projected", "gaps_ns",

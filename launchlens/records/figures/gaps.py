@@ -8,6 +8,7 @@ from typing import Annotated
 
 from launchlens.records.metric import Metric
 
+_WORTH_A_ROW = 0.01
 _gap = partial(
     Metric,
     unit="ns",
@@ -25,8 +26,11 @@ class Gaps:
     lead_in: Annotated[
         int,
         _gap(
-            "idle in the lead-in",
-            cause="in the lead-in",
+            "idle: before first operation",
+            shown="usual",
+            least_share=_WORTH_A_ROW,
+            cause="the first operation",
+            speaks_for="launch-bound",
             legend="before the step's first operation",
         ),
     ]
@@ -34,32 +38,35 @@ class Gaps:
     host: Annotated[
         int,
         _gap(
-            "idle waiting for the host",
+            "idle: Python, framework",
             shown="headline",
             lacking_calls="upper",
-            cause="for the host",
-            legend="the CPU was busy elsewhere",
+            cause="Python and framework code",
+            speaks_for="launch-bound",
+            legend="the CPU was in Python or framework code",
         ),
     ]
     """Idle while the CPU was busy elsewhere, before the call that ends the gap."""
     launch: Annotated[
         int,
         _gap(
-            "idle during launches",
+            "idle: launch latency",
             shown="headline",
             lacking_calls="upper",
-            cause="for launches",
-            legend="latency of the launch itself",
+            cause="launch latency",
+            speaks_for="launch-bound",
+            legend="from the launch call to the kernel's start",
         ),
     ]
     """Idle from that call's start on: the launch's own latency."""
     sync: Annotated[
         int,
         _gap(
-            "idle in synchronization",
+            "idle: synchronization",
             shown="headline",
             lacking_calls="lower",
-            cause="in synchronization",
+            cause="synchronization",
+            speaks_for="sync-bound",
             legend="inside a synchronize call or a blocking copy",
         ),
     ]
@@ -67,15 +74,31 @@ class Gaps:
     device: Annotated[
         int,
         _gap(
-            "idle on the device",
+            "idle: between operations",
             shown="headline",
             under_spans="lower",
-            cause="between operations on the device",
-            legend="submitted in time, the GPU was not ready",
+            cause="queued operations to start",
+            legend="the next operation was already queued",
         ),
     ]
     """Idle although the next operation was submitted in time."""
-    tail: Annotated[int, _gap("idle in the tail", legend="after the device's last operation")]
+    tail: Annotated[
+        int,
+        _gap(
+            "idle: after last operation",
+            shown="usual",
+            least_share=_WORTH_A_ROW,
+            legend="after the device's last operation",
+        ),
+    ]
     """Idle after the device's last operation in the window."""
-    unlinked: Annotated[int, _gap("idle, unlinked", legend="no API call recorded")]
+    unlinked: Annotated[
+        int,
+        _gap(
+            "idle: call not recorded",
+            shown="usual",
+            least_share=_WORTH_A_ROW,
+            legend="before an operation whose call is not in the trace",
+        ),
+    ]
     """Idle before an operation that has no API row."""

@@ -54,36 +54,35 @@ class Step:
     launches: Annotated[
         int | None,
         _fewer(
-            "launches per step", shown="headline", always=True, calls=("kernel", "graph"), tile=0
+            "launches per step",
+            shown="always",
+            column="launches",
+            calls=("kernel", "graph"),
+            tile=0,
         ),
     ]
     """Kernel launches + graph launches."""
     kernel_launches: Annotated[int | None, _fewer("kernel launches", calls=("kernel",))]
     """Kernel launch calls."""
-    graph_launches: Annotated[int | None, _count("graph launches", calls=("graph",))]
+    graph_launches: Annotated[int | None, _count("graph launches", shown="usual", calls=("graph",))]
     """Graph launch calls."""
     hidden_graph_launches: Annotated[
-        int | None,
-        _count(
-            "graph launches without work in the trace", shown="detail", lacking_launches="lower"
-        ),
+        int | None, _count("graph launches without work in the trace", lacking_launches="lower")
     ]
     """Graph launches whose work is not in the trace."""
     lost_launches: Annotated[
-        int | None, _count("launches without a kernel in the trace", lacking_launches="lower")
+        int | None,
+        _count("launches without a kernel in the trace", shown="usual", lacking_launches="lower"),
     ]
     """Kernel launches that succeeded and of whose work the trace has no row."""
-    step_launches: Annotated[
-        int | None, _fewer("launches, all devices", shown="detail", lacking_launches="lower")
-    ]
+    step_launches: Annotated[int | None, _fewer("launches, all devices", lacking_launches="lower")]
     """Launches of the step as a whole; one that ran on several devices counts once."""
     memcpy_calls: Annotated[int | None, _fewer("memcpy calls", calls=("memcpy",))]
     """Memcpy calls."""
     memset_calls: Annotated[int | None, _fewer("memset calls", calls=("memset",))]
     """Memset calls."""
     submissions: Annotated[
-        int | None,
-        _fewer("submissions", shown="detail", calls=("kernel", "graph", "memcpy", "memset")),
+        int | None, _fewer("submissions", calls=("kernel", "graph", "memcpy", "memset"))
     ]
     """Launches + memcpy calls + memset calls."""
     sync_calls: Annotated[
@@ -99,25 +98,29 @@ class Step:
     ]
     """Synchronize calls."""
     alloc_calls: Annotated[
-        int | None, _fewer("alloc calls", calls=("alloc", "stream_alloc"), filtered=True)
+        int | None,
+        _fewer("alloc calls", shown="usual", calls=("alloc", "stream_alloc"), filtered=True),
     ]
     """Calls that allocate, free, register or map memory."""
-    captured_calls: Annotated[int | None, _count("captured calls", lacking_calls="lower")]
+    captured_calls: Annotated[
+        int | None, _count("captured calls", shown="usual", lacking_calls="lower")
+    ]
     """Calls made while the stream was being captured, which submitted nothing."""
-    failed_calls: Annotated[int | None, _fewer("failed calls", of_results=True)]
+    failed_calls: Annotated[int | None, _fewer("failed calls", shown="usual", of_results=True)]
     """Calls that returned an error, and so submitted nothing."""
-    unnamed_calls: Annotated[int | None, _count("calls without a name")]
+    unnamed_calls: Annotated[int | None, _count("calls without a name", shown="usual")]
     """Calls of a kind unknown, since the trace does not tell their name."""
-    unlisted_launches: Annotated[int | None, _count("kernels launched by calls of other names")]
+    unlisted_launches: Annotated[
+        int | None, _count("kernels launched by calls of other names", shown="usual")
+    ]
     """Calls that launched a kernel, though their name is in no list of launches."""
     other_thread_submissions: Annotated[
-        int | None,
-        _count("launches and copies of other threads", shown="detail", lacking_calls="lower"),
+        int | None, _count("launches and copies of other threads", lacking_calls="lower")
     ]
     """Launches, memcpy and memset calls that other threads of the process made meanwhile."""
     kernels: Annotated[
         int | None,
-        _operations("kernels on the GPU", shown="headline", always=True, table="kernels"),
+        _operations("kernels on the GPU", shown="always", column="kernels", table="kernels"),
     ]
     """Kernels that ran; null under whole-graph tracing."""
     memcpys: Annotated[int | None, _operations("memcpys on the GPU", submitted_by="memcpy_calls")]
@@ -126,14 +129,15 @@ class Step:
     """Memsets that ran; null under whole-graph tracing."""
     graph_spans: Annotated[int | None, _count("graph spans")]
     """Whole-graph rows."""
-    untimed_operations: Annotated[int | None, _count("operations without a time")]
+    untimed_operations: Annotated[int | None, _count("operations without a time", shown="usual")]
     """Operations that ran at a time unknown."""
     window_ns: Annotated[
         int | None,
         _time(
             "step, traced",
-            shown="headline",
-            always=True,
+            shown="always",
+            column="step",
+            plotted=("times", "traced"),
             speed=True,
             timed=True,
             lacking_operations="lower",
@@ -145,8 +149,9 @@ class Step:
         float | None,
         _idle(
             "GPU idle, traced",
-            shown="headline",
-            always=True,
+            shown="always",
+            column="idle",
+            plotted=("idle-fraction", "idle, traced"),
             caution="node-level tracing lengthens graphs, so captured sides idle less than shown",
             caution_in="node",
             tile=1,
@@ -161,8 +166,9 @@ class Step:
         int | None,
         _time(
             "GPU busy",
-            shown="headline",
-            always=True,
+            shown="always",
+            column="busy",
+            plotted=("times", "busy on the GPU"),
             under_spans="upper",
             lacking_operations="lower",
             of_window=True,
@@ -172,21 +178,15 @@ class Step:
     kernel_busy_ns: Annotated[
         int | None,
         _time(
-            "GPU busy, kernels only",
-            shown="detail",
-            under_spans="upper",
-            lacking_operations="lower",
-            of_gpu=True,
+            "GPU busy, kernels only", under_spans="upper", lacking_operations="lower", of_gpu=True
         ),
     ]
     """Time within the window in which the device ran kernels or graph spans."""
-    cpu_ns: Annotated[int, _time("range on the CPU", speed=True)]
+    cpu_ns: Annotated[int, _time("range on the CPU", stands_for="window_ns", speed=True)]
     """Length of the range."""
-    projected_ns: Annotated[
-        int | None, _time("projected range", shown="detail", lacking_operations="lower")
-    ]
+    projected_ns: Annotated[int | None, _time("projected range", lacking_operations="lower")]
     """First own operation's start to last own operation's end."""
-    lead_in_ns: Annotated[int | None, _time("lead-in", shown="detail", lacking_operations="upper")]
+    lead_in_ns: Annotated[int | None, _time("lead-in", lacking_operations="upper")]
     """Range start to first own operation's start."""
     tail_ns: Annotated[int | None, Metric("tail", "ns", lacking_operations="upper")]
     """Last own operation's end to range end; negative where the host ran ahead."""
@@ -220,9 +220,12 @@ class Step:
             caution="a well-fed GPU has a large TKLQT too: read it beside idle",
             of_clocks=True,
             lacking_operations="lower",
+            without_graphs="the kernels of a graph start long after its launch, by design",
         ),
     ]
-    """Sum over kernels of start less launch call's start (arXiv 2504.11750)."""
+    """Sum over kernels of start less launch call's start (arXiv 2504.11750); null where the step
+    launches graphs.
+    """
     graph_tracing: GraphTracing | None
     """How its graphs show in the trace: none, node, graph, mixed or missing."""
     bound: BoundBy | None

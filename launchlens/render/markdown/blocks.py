@@ -10,6 +10,7 @@ from launchlens.render.markdown.markup import cell, code, escaped, table
 from launchlens.report import changes, words
 from launchlens.report.cells import Judged
 from launchlens.report.document import (
+    Below,
     Block,
     Checks,
     Course,
@@ -87,11 +88,13 @@ def rows_table(block: Table) -> str:
     """A table of rows, as many as a reader of Markdown goes through."""
     rows = [row for row in block.rows if row.prominence == "main"]
     most = block.most * _MORE_ROWS if block.most else len(rows)
-    body = [[cell(one) for one in row.cells] for row in rows[:most]]
+    places = [i for i, column in enumerate(block.columns) if column.prominence == "main"]
+    columns = [block.columns[i] for i in places]
+    body = [[cell(row.cells[i]) for i in places] for row in rows[:most]]
     if not body:
         return ""
-    texts = [i for i, column in enumerate(block.columns) if column.kind != "number"]
-    return table([escaped(column.title) for column in block.columns], body, texts=texts)
+    texts = [i for i, column in enumerate(columns) if column.kind != "number"]
+    return table([escaped(column.title) for column in columns], body, texts=texts)
 
 
 @block_text.register
@@ -126,12 +129,13 @@ def _rule(name: str) -> str:
 @block_text.register
 def _text(text: Text) -> str:
     title = f"{escaped(text.title)}:\n\n" if text.title else ""
-    lines = [escaped(line, LONG) for line in text.lines]
+    plain = [line.text if isinstance(line, Below) else line for line in text.lines]
+    lines = [escaped(line, LONG) for line in plain]
     if text.form == "list":
-        nested = ("  " if line.startswith("  ") else "" for line in text.lines)
+        nested = ("  " if isinstance(line, Below) else "" for line in text.lines)
         said = [f"{indent}- {line}" for indent, line in zip(nested, lines, strict=True)]
     elif text.form == "log":
-        said = [f"- {code(line, 1000)}" for line in text.lines]
+        said = [f"- {code(line, 1000)}" for line in plain]
     elif text.form in ("remark", "caution"):
         return title + "\n\n".join(f"> {line}" for line in lines)
     elif text.form == "answer":

@@ -22,7 +22,18 @@ from launchlens.render.terminal.tables import (
 )
 from launchlens.render.writer import Manner
 from launchlens.report import words
-from launchlens.report.document import Block, Checks, Course, Facts, Findings, Row, Table, Text
+from launchlens.report.document import (
+    Below,
+    Block,
+    Checks,
+    Column,
+    Course,
+    Facts,
+    Findings,
+    Row,
+    Table,
+    Text,
+)
 
 _CONFIDENCE = {
     "confirmed": "bold red",
@@ -88,20 +99,20 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def _rows(table: Table, manner: Manner) -> list[RenderableType]:
-    grid = new_table(*(column.title for column in table.columns), numbers_from=table.names)
-    whole = [i for i, column in enumerate(table.columns) if column.kind == "whole"]
-    for i, column in enumerate(table.columns):
+    places = [i for i, column in enumerate(table.columns) if _is_shown(column, manner)]
+    columns = [table.columns[i] for i in places]
+    grid = new_table(*(column.title for column in columns), numbers_from=table.names)
+    whole = [i for i, column in enumerate(columns) if column.kind == "whole"]
+    for i, column in enumerate(columns):
         grid.columns[i].justify = "right" if column.kind == "number" else "left"
         if column.kind == "text" and i >= table.names:
             grid.columns[i].min_width = grid.columns[0].min_width
     rows = [r for r in table.rows if _is_shown(r, manner)]
     most = (table.most or len(rows)) * (_VERBOSE_ROWS if manner.verbose else 1)
     for row in rows[:most]:
-        grid.add_row(*(Line(words.cell(cell, _LONGEST_NAME)) for cell in row.cells))
+        grid.add_row(*(Line(words.cell(row.cells[i], _LONGEST_NAME)) for i in places))
     if not fits_unfolded(grid, manner.width):
-        spare = [
-            c for c, told in zip(grid.columns, table.columns, strict=True) if told.kind == "spare"
-        ]
+        spare = [c for c, told in zip(grid.columns, columns, strict=True) if told.kind == "spare"]
         grid.columns = [column for column in grid.columns if column not in spare]
     if table.rest and len(rows) > most:
         grid.add_row(Line(f"… {len(rows) - most} more: {table.rest}"))
@@ -113,8 +124,8 @@ def _rows(table: Table, manner: Manner) -> list[RenderableType]:
     return [*title, table_or_lines(grid, manner.width, names=table.names) if table.whole else grid]
 
 
-def _is_shown(row: Row, manner: Manner) -> bool:
-    return row.prominence == "main" or (row.prominence == "more" and manner.verbose)
+def _is_shown(part: Row | Column, manner: Manner) -> bool:
+    return part.prominence == "main" or (part.prominence == "more" and manner.verbose)
 
 
 @block_parts.register
@@ -149,11 +160,11 @@ def _text(text: Text, _: Manner, **__: bool) -> Iterator[RenderableType]:
     if text.title:
         yield Line(words.plain(text.title), style="bold")
     mark = "! " if text.form == "caution" else ""
-    for line in text.lines:
+    for one in text.lines:
+        line, indent = (one.text, "  ") if isinstance(one, Below) else (one, "")
         if text.form == "log":
             yield Line(words.clean(line), no_wrap=True, overflow="ignore")
             continue
-        indent = "  " if line.startswith("  ") else ""
         said = words.plain(line, 1000 if text.form == "answer" else 500)
         yield Line(f"{mark}{indent}{said}", style=_TONES.get(text.form, ""))
 
