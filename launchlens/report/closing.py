@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from launchlens.records.figures import Analysis
 from launchlens.report.document import Section, Text
+from launchlens.report.words import sentence
 
 _BRINGS = "What a CUDA graph would bring"
 
@@ -17,7 +18,7 @@ def closing_sections(analysis: Analysis, forecast: Sequence[str] = ()) -> Iterat
     Nothing where there is no forecast and the step launches graphs, or may do so.
     """
     if forecast:
-        yield Section("forecast", _BRINGS, (Text(tuple(forecast), "answer"),))
+        yield Section("forecast", _BRINGS, (Text(tuple(map(sentence, forecast)), "answer"),))
     figures = analysis.summary[0].metrics if analysis.summary else {}
     if not figures or figures["graph_launches"].median != 0 or not figures["launches"].median:
         return

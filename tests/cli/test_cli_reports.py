@@ -410,7 +410,7 @@ def test_verbose_shows_every_metric_also_what_is_zero_or_unknown():
         ("captured calls", "0"),
         ("graph launches without work in the trace", "1"),
         ("alloc calls", "0"),
-        ("idle, unlinked", "unknown"),
+        ("idle: call not recorded", "unknown"),
         ("projected range", "unknown"),
     ):
         assert re.search(rf"^{title} +{median}", out, re.M), title
