@@ -93,7 +93,7 @@ def kernel_changes(comparison: Comparison, index: int, short: Mapping[str, str])
     None where the kernels of either side are not known, or none takes another time.
     """
     sides = comparison.sides[0], comparison.sides[index]
-    steps = _steps(comparison)[0], _steps(comparison)[index]
+    steps = steps_of(comparison)[0], steps_of(comparison)[index]
     if not all(side.kernels for side in sides):
         return None
     before, after = ({row.name: row for row in side.kernels} for side in sides)
