@@ -34,6 +34,7 @@ KINDS = {
     "comparison": "comparison.Comparison",
     "blockers": "blocking.BlockerReport",
     "forecast": "forecast.Forecast",
+    "forecast-score": "score.ForecastScore",
     "limits": "limits.LimitReport",
     "runs": "stored.RunList",
     "stored-run": "stored.StoredRun",

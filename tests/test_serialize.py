@@ -25,6 +25,7 @@ from launchlens.records.doctor import Check, DoctorReport
 from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
 from launchlens.records.models import ModelList, ModelRow
 from launchlens.records.recipes import RecipeList
+from launchlens.records.score import ForecastOutcome, ForecastScore
 from launchlens.records.stored import RunList
 from launchlens.records.trend import Trend, TrendPoint, TrendSeries
 from launchlens.serialize import KINDS, describe, from_json, record_of, to_json
@@ -208,6 +209,31 @@ def made(tmp_path):
         "comparison": comparison(findings=(finding(),)),
         "blockers": BlockerReport("launchlens.blockers/1", "x", ("decode",), 1, None, (finding(),)),
         "forecast": forecast_trace(shipped_trace()),
+        "forecast-score": ForecastScore(
+            outcomes=(
+                ForecastOutcome(
+                    run_id="r",
+                    created="2026-01-01",
+                    model="m",
+                    gpu=None,
+                    variant="cudagraph",
+                    phase="prefill",
+                    isl=25,
+                    batch=1,
+                    costs="shipped",
+                    eager_ns=9,
+                    step_ns=4,
+                    low_ns=3,
+                    high_ns=5,
+                    outcome_ns=5,
+                    error=-0.2,
+                    held=True,
+                ),
+            ),
+            median_error=0.2,
+            worst_error=0.2,
+            held=1,
+        ),
         "limits": LimitReport(budget="b.toml", held=False, traces=(limits,)),
         "runs": RunList(runs=rows),
         "stored-run": load_run(runs / rows[0].id),

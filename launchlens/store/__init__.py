@@ -3,6 +3,7 @@
 from launchlens.store.calibration import calibration_file, keep_calibration
 from launchlens.store.find import list_runs, remove_run, resolve, resolve_run
 from launchlens.store.folder import RunFolder, create_run
+from launchlens.store.forecasts import read_outcomes
 from launchlens.store.load import load_run
 from launchlens.store.paths import RUNS_VARIABLE, runs_root
 from launchlens.store.trend import trend
@@ -15,6 +16,7 @@ __all__ = [
     "keep_calibration",
     "list_runs",
     "load_run",
+    "read_outcomes",
     "remove_run",
     "resolve",
     "resolve_run",

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 from launchlens.errors import LaunchlensError, StoreError
 from launchlens.private import without_private
 from launchlens.records.figures import Analysis, Finding, Group
+from launchlens.records.forecast import Forecast
 from launchlens.records.stored import RunStatus, VariantStatus
 from launchlens.records.variant import VariantFacts
 from launchlens.store import rows
+from launchlens.store.calibration import calibration_file
 from launchlens.store.database import open_database, writing
 from launchlens.store.files import (
     LOGS,
@@ -26,6 +28,7 @@ from launchlens.store.files import (
     write_json,
     write_record,
 )
+from launchlens.store.forecasts import put_forecast
 from launchlens.store.paths import file_stem, new_run_id
 from launchlens.store.register import put_side_figures, put_trace, put_variant
 
@@ -107,6 +110,11 @@ class RunFolder:
         """The run's name, also that of its folder."""
         return self.folder.name
 
+    @property
+    def calibration(self) -> Path:
+        """Where the costs of this machine are kept, if they were measured."""
+        return calibration_file(self.root)
+
     def describe(self, environment: Mapping[str, Any]) -> None:
         """Adds what became known of the environment (columns named in `rows.ENVIRONMENT`)."""
         self._document["environment"].update(_known(environment))
@@ -167,6 +175,18 @@ class RunFolder:
         write_record(self.folder / file, without_private(tuple(findings)), tuple[Finding, ...])
         self._document["variants"][variant]["findings"] = file
         self._save()
+
+    def save_forecast(self, variant: str, forecast: Forecast) -> None:
+        """Keeps what was forecast from a variant's trace; saving it again replaces that.
+
+        Raises:
+            StoreError: the variant was not saved before.
+        """
+        self._require(variant)
+        file = f"{RESULTS}/{file_stem(variant)}.forecast.json"
+        write_record(self.folder / file, without_private(forecast))
+        self._document["variants"][variant]["forecast"] = file
+        self._save(lambda db: put_forecast(db, self.id, variant, forecast))
 
     def _require(self, variant: str) -> None:
         if variant not in self._document["variants"]:

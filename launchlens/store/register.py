@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from launchlens.errors import StoreError
 from launchlens.records.figures import Analysis, Group
+from launchlens.records.forecast import Forecast
 from launchlens.records.variant import VariantFacts
 from launchlens.store import rows
 from launchlens.store.database import read_rows, writing
-from launchlens.store.files import RUN_FILE, STAGING, read_record, write_json
+from launchlens.store.files import RUN_FILE, STAGING, inside, read_record, write_json
+from launchlens.store.forecasts import put_forecast
 from launchlens.store.load import load_run
 from launchlens.store.paths import is_abandoned, is_run_id, run_folder, time_of
 
@@ -134,6 +136,9 @@ def _adopt(db: Database, folder: Path) -> None:
                 analysis: Analysis = read_record(trace.analysis_file, Analysis)
                 file = trace.file.relative_to(folder).as_posix()
                 put_trace(db, name, variant.name, trace.kind, file, analysis)
+            if kept := document["variants"][variant.name].get("forecast"):
+                forecast: Forecast = read_record(inside(folder, kept), Forecast)
+                put_forecast(db, name, variant.name, forecast)
     except (
         StoreError,
         OSError,

@@ -80,6 +80,17 @@ CREATE TABLE equivalence (
 )"""
 
 
+# What was forecast of a variant before it was measured; what it took is in figures, 'untraced'.
+_FORECASTS = """
+CREATE TABLE forecasts (
+    run_id TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+    made_from TEXT NOT NULL, variant TEXT NOT NULL, phase TEXT NOT NULL,
+    step_ns INTEGER NOT NULL, low_ns INTEGER NOT NULL, high_ns INTEGER NOT NULL,
+    eager_ns INTEGER, costs TEXT,
+    PRIMARY KEY (run_id, made_from, variant, phase)
+)"""
+
+
 def migrations() -> Migrations:
     """All migrations of the run database, in order."""
     from sqlite_utils import Migrations
@@ -89,6 +100,7 @@ def migrations() -> Migrations:
     known(name="m002_indexes")(_create_indexes)
     known(name="m003_beside")(lambda _db: None)  # a column of `record_columns` today
     known(name="m004_bounds")(_add_bounds)
+    known(name="m005_forecasts")(lambda db: db.execute(_FORECASTS))
     return known
 
 

@@ -14,8 +14,17 @@ from launchlens.workflow.load import Choices
 
 def forecast(
     trace: Annotated[
-        str, typer.Argument(help="An eager trace, or RUN:VARIANT of a stored run, such as x:eager.")
-    ],
+        str | None,
+        typer.Argument(help="An eager trace, or RUN:VARIANT of a stored run, such as x:eager."),
+    ] = None,
+    score: Annotated[
+        bool,
+        typer.Option(
+            "--score",
+            help="No forecast, but how well those of stored runs held, which were written down "
+            "before the captured step was measured.",
+        ),
+    ] = False,
     untraced_ms: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,10 +79,21 @@ def forecast(
     from launchlens.store import calibration_file, runs_root
     from launchlens.workflow.forecasting import Wanted, forecast_trace, load_eager, parse_times
 
+    if score == (trace is not None):
+        raise UsageError(
+            "forecast needs either a trace or --score.",
+            hint="launchlens forecast TRACE, or launchlens forecast --score.",
+        )
     if within is not None and idle_host is None:
         raise UsageError("--within says where --idle-host holds: give it too.")
     check_output(output)
     chosen = choose_format("forecast", report_format, output)
+    if trace is None:
+        from launchlens.report.score import score_document
+        from launchlens.workflow.forecasting.score import score_runs
+
+        show(score_document(score_runs(runs)), chosen, output, verbose=verbose)
+        return
     times = parse_times(untraced_ms or ())
     choices = Choices(phase.value, step, skip, nsys=nsys)
     loaded, known = load_eager(trace, choices, runs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -20,9 +20,11 @@ from launchlens.workflow.load import Choices, load
 from launchlens.workflow.profiling import gather
 from launchlens.workflow.profiling.blocking import findings_with, try_capture
 from launchlens.workflow.profiling.child import child_command, run_child
+from launchlens.workflow.profiling.foretelling import foretell
 from launchlens.workflow.profiling.outcome import Outcome, Status
 from launchlens.workflow.profiling.plan import Plan
 from launchlens.workflow.profiling.progress import Progress
+from launchlens.workflow.profiling.turns import take_turns
 
 _HASH = 12  # characters of a commit in reports
 
@@ -61,6 +63,7 @@ class Execution:
                 outcome.facts = self._with_equivalence(outcome, baseline)
             outcomes.append(outcome)
             self.save(outcome)
+            foretell(outcome, outcomes, self._run, self._progress)
             if outcome.unbuilt and baseline is None:
                 break
         take_turns([(self, outcome) for outcome in outcomes], self._plan.rounds)
@@ -227,18 +230,6 @@ class Execution:
             digest = {"config_digest": result.model.config_digest} if result.model else {}
             self._run.describe({**known, **digest})
         return replace(facts, **self._commit)
-
-
-def take_turns(timed: Sequence[tuple[Execution, Outcome]], rounds: int) -> None:
-    """Further processes for each outcome that has untraced times: A B A B, not A A B B.
-
-    A launch-bound step's time differs between processes by more than within one, and drifts with
-    the machine; in turns both sides see the same.
-    """
-    for turn in range(2, rounds + 1):
-        for execution, outcome in timed:
-            if outcome.facts.untraced:
-                execution.time_again(outcome, turn)
 
 
 def _crash(said: str, hint: str | None, log: Path) -> Failure:

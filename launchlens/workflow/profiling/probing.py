@@ -19,12 +19,13 @@ from launchlens.records.figures import Finding, TraceInfo
 from launchlens.serialize import to_json
 from launchlens.store import RunFolder
 from launchlens.workflow.profiling.blocking import Tried, attempt_record, findings_with, try_capture
-from launchlens.workflow.profiling.execute import Execution, take_turns
+from launchlens.workflow.profiling.execute import Execution
 from launchlens.workflow.profiling.gather import equivalence_of
 from launchlens.workflow.profiling.outcome import Outcome
 from launchlens.workflow.profiling.plan import Plan
 from launchlens.workflow.profiling.progress import Progress
 from launchlens.workflow.profiling.run import describe_environment, new_run
+from launchlens.workflow.profiling.turns import take_turns
 from launchlens.workflow.sides import model_label
 
 _PATCHED = "-patched"
