@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from launchlens.records.benchmark import BenchmarkResult
 from launchlens.records.figures import Phase, Stat
 from launchlens.records.metric import Metric
 
@@ -189,6 +190,8 @@ class VariantFacts:
     """Times with no profiler attached, for each phase."""
     requests: tuple[RequestFigures, ...] = ()
     """Request-level figures, for each concurrency."""
+    benchmarks: tuple[BenchmarkResult, ...] = ()
+    """What benchmarks of its server measured, where their files were given."""
     equivalence: tuple[Equivalence, ...] = ()
     """Outputs beside eager's, for each dtype."""
     failure: Failure | None = None

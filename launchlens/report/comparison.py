@@ -11,6 +11,7 @@ from launchlens.records.comparison import Comparison
 from launchlens.records.timeline import Timeline
 from launchlens.report import charts
 from launchlens.report.about import about_comparison
+from launchlens.report.benchmarks import benchmark_section
 from launchlens.report.cells import Value
 from launchlens.report.data import comparison_rows
 from launchlens.report.document import Block, Column, Document, Row, Section, Table, Text
@@ -62,6 +63,8 @@ def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator
         yield figures_section(comparison, phase, i, short)
     if requests := _requests(comparison):
         yield requests
+    if benchmarks := benchmark_section(comparison):
+        yield benchmarks
     if outputs := _outputs(comparison):
         yield Section("outputs", "Outputs", (outputs,))
     # Before the charts, since a failed variant is why figures above are unknown.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,14 @@ def diff(
     ],
     report_format: Annotated[str | None, options.format_option("comparison")] = None,
     output: options.OutputOption = None,
+    bench: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--bench",
+            metavar="FILE",
+            help="Result file of a serving benchmark; once for each side, in their order.",
+        ),
+    ] = None,
     phase: options.PhaseOption = options.PhaseChoice.all,
     step: options.StepOption = None,
     skip: options.SkipOption = 0,
@@ -33,6 +42,7 @@ def diff(
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
     from launchlens.render import draws
     from launchlens.report.comparison import comparison_document
+    from launchlens.workflow.benchmarks import with_benchmark_differences, with_benchmarks
     from launchlens.workflow.comparisons import compare_sides
     from launchlens.workflow.sides import load_sides
     from launchlens.workflow.timelines import timelines_of_sides
@@ -42,7 +52,8 @@ def diff(
     choices = Choices(phase.value, step, skip, whole, nsys)
     blockers = ask_for_blockers(conditions)
     sides = load_sides([baseline, *candidates], choices, runs, blockers=blockers)
-    comparison = compare_sides(sides, blockers=blockers)
+    sides = with_benchmarks(sides, bench or ())
+    comparison = with_benchmark_differences(compare_sides(sides, blockers=blockers))
     timelines = timelines_of_sides(comparison, sides) if draws(chosen) else ()
     show(comparison_document(comparison, timelines), chosen, output, verbose=verbose)
     end_if_broken(check_comparison(conditions, comparison))

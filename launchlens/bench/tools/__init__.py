@@ -1,0 +1,1 @@
+"""One file for each tool: ``TITLE``, ``reads(document)`` and ``results(document)``."""

@@ -1,0 +1,61 @@
+"""vLLM: ``vllm bench serve --save-result``, and ``vllm bench latency --output-json``.
+
+Source: vllm/benchmarks/serve.py and latency.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from launchlens.bench.numbers import S, number, per, spread, whole
+from launchlens.records.benchmark import BenchmarkResult, Spread
+
+TITLE = "vllm bench"
+
+
+def reads(document: Mapping[str, Any]) -> bool:
+    """Whether a document is one of its results."""
+    serves = {"request_throughput", "total_token_throughput", "output_throughput"}
+    return serves <= document.keys() or {"avg_latency", "latencies"} <= document.keys()
+
+
+def results(document: Mapping[str, Any]) -> list[BenchmarkResult]:
+    """The one load of a file."""
+    if "avg_latency" in document:
+        return [_latency(document)]
+    completed = document.get("completed")
+    times = {
+        name: spread(document, f"mean_{key}_ms", f"median_{key}_ms", f"p99_{key}_ms")
+        for name, key in (
+            ("ttft_ns", "ttft"),
+            ("tpot_ns", "tpot"),
+            ("itl_ns", "itl"),
+            ("latency_ns", "e2el"),
+        )
+    }
+    return [
+        BenchmarkResult(
+            tool=TITLE,
+            file="",
+            model=document.get("model_id"),
+            isl=per(document.get("total_input_tokens"), completed),
+            osl=per(document.get("total_output_tokens"), completed),
+            concurrency=number(document.get("max_concurrency")),
+            completed=whole(completed),
+            failed=whole(document.get("failed")),
+            requests_per_s=number(document.get("request_throughput")),
+            tokens_per_s=number(document.get("output_throughput")),
+            **times,
+        )
+    ]
+
+
+def _latency(document: Mapping[str, Any]) -> BenchmarkResult:
+    """A batch's latency; its file tells neither tokens nor batch size."""
+    quantiles = document.get("percentiles") or {}
+    named = {"mean": document["avg_latency"], "50": quantiles.get("50"), "99": quantiles.get("99")}
+    times: Spread = spread(named, "mean", "50", "99", unit=S)
+    return BenchmarkResult(
+        tool=f"{TITLE} latency", file="", completed=len(document["latencies"]), latency_ns=times
+    )
