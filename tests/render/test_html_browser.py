@@ -158,7 +158,7 @@ def test_bars_are_as_long_as_their_values(page):
 
 
 def test_the_timeline_draws_few_marks_for_many_spans(page):
-    """20,000 spans: one path a side and colour, its corners bounded by the pixels, not the spans."""
+    """20,000 spans: one path a side and colour, with corners bounded by pixels, not by spans."""
     paths = page.execute_script(
         "return [...document.querySelectorAll('.timeline-plot .fills path')].map("
         "  (e) => e.getAttribute('d').split('M').length - 1).filter((n) => n > 0)"
