@@ -104,7 +104,7 @@ def test_legend_names_what_occurs_and_nothing_else():
         (
             "GPU idle, by cause",
             [
-                "host: the CPU was busy elsewhere",
+                "host: the CPU was in Python or framework code",
                 "sync: inside a synchronize call or a blocking copy",
             ],
         ),
