@@ -32,6 +32,7 @@ _UNSEEN = re.compile(
 KINDS = {
     "analysis": "figures.Analysis",
     "comparison": "comparison.Comparison",
+    "analyses": "figures.Analyses",
     "blockers": "blocking.BlockerReport",
     "forecast": "forecast.Forecast",
     "forecast-score": "score.ForecastScore",

@@ -22,6 +22,7 @@ from launchlens.records.blocking import BlockerReport
 from launchlens.records.calibration import Calibration, CostRow
 from launchlens.records.comparison import SideInput
 from launchlens.records.doctor import Check, DoctorReport
+from launchlens.records.figures import Analyses
 from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
 from launchlens.records.models import ModelList, ModelRow
 from launchlens.records.recipes import RecipeList
@@ -206,6 +207,7 @@ def made(tmp_path):
     limits = TraceLimits("x", False, (limit("failed"), limit("unknown")))
     return {
         "analysis": analysis(findings=(finding(),)),
+        "analyses": Analyses("launchlens.analyses/1", (analysis(), analysis(steps=3))),
         "comparison": comparison(findings=(finding(),)),
         "blockers": BlockerReport("launchlens.blockers/1", "x", ("decode",), 1, None, (finding(),)),
         "forecast": forecast_trace(shipped_trace()),

@@ -43,11 +43,16 @@ _QUANTILES = (("p10", 10), ("p90", 10), ("p99", 100))
 
 
 def analysis_document(
-    analysis: Analysis, timelines: Sequence[Timeline] = (), closing: Sequence[str] = ()
+    analysis: Analysis,
+    timelines: Sequence[Timeline] = (),
+    closing: Sequence[str] = (),
+    *,
+    named: str = "",
 ) -> Document:
     """The figures of one trace, with some of its steps drawn on a common time axis.
 
-    ``closing``: the forecast that it ends with, in lines.
+    ``closing``: the forecast that it ends with, in lines; ``named``: how a command
+    line names the trace.
     """
     return Document(
         kind="analysis",
@@ -56,7 +61,7 @@ def analysis_document(
         about=about_trace(analysis.trace),
         tiles=_tiles(analysis.summary[0]) if analysis.summary else (),
         cautions=(*analysis.trace.warnings, *analysis.notes),
-        sections=(*_sections(analysis, timelines), *closing_sections(analysis, closing)),
+        sections=(*_sections(analysis, timelines), *closing_sections(analysis, closing, named)),
         provenance=analysis_provenance(analysis),
         footer=(IDLE_BASIS,),
         basis=IDLE_BASIS,

@@ -12,10 +12,13 @@ from launchlens.report.words import sentence
 _BRINGS = "What a CUDA graph would bring"
 
 
-def closing_sections(analysis: Analysis, forecast: Sequence[str] = ()) -> Iterator[Section]:
+def closing_sections(
+    analysis: Analysis, forecast: Sequence[str] = (), named: str = ""
+) -> Iterator[Section]:
     """The forecast, in lines; of a trace without CUDA graphs the commands that measure one.
 
-    Nothing where there is no forecast and the step launches graphs, or may do so.
+    ``named``: how a command line names the trace. Nothing where there is no forecast and the step
+    launches graphs, or may do so.
     """
     if forecast:
         yield Section("forecast", _BRINGS, (Text(tuple(map(sentence, forecast)), "answer"),))
@@ -23,7 +26,7 @@ def closing_sections(analysis: Analysis, forecast: Sequence[str] = ()) -> Iterat
     if not figures or figures["graph_launches"].median != 0 or not figures["launches"].median:
         return
     measure = "Measure it" if forecast else _BRINGS
-    trace = shlex.quote(analysis.trace.file)
+    trace = shlex.quote(named or analysis.trace.file)
     commands = (
         _command(measure, "launchlens profile --model MODEL"),
         _command("What would block its capture", f"launchlens blockers {trace}"),

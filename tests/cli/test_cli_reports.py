@@ -415,3 +415,28 @@ def test_verbose_shows_every_metric_also_what_is_zero_or_unknown():
     ):
         assert re.search(rf"^{title} +{median}", out, re.M), title
     assert "alloc calls" not in brief
+
+
+def test_several_traces_are_a_line_each_and_point_to_diff():
+    code, out, err = launchlens("analyze", EAGER, NODE, env={"COLUMNS": "100"})
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["qwen3-0.6b-eager", "prefill", "1569"] in [line[:3] for line in lines]
+    assert ["qwen3-0.6b-cudagraph", "prefill", "1"] in [line[:3] for line in lines]
+    assert f"launchlens diff {EAGER} {NODE}" in out
+
+
+def test_limits_hold_for_each_of_several_traces():
+    code, _, err = launchlens("analyze", NODE, EAGER, "--fail-on", "launches>1000")
+    assert code == 3
+    assert "qwen3-0.6b-eager" in err
+    assert "cudagraph" not in err
+    assert launchlens("analyze", NODE, EAGER, "--fail-on", "launches>2000")[0] == 0
+
+
+def test_a_log_is_of_one_trace(tmp_path):
+    log = tmp_path / "engine.log"
+    log.write_text("")
+    code, _, err = launchlens("analyze", EAGER, NODE, "--log", log)
+    assert code == 2
+    assert "--log is about one trace." in err

@@ -3,7 +3,7 @@
 Times are integers in nanoseconds, fractions lie between 0 and 1, unknown is None.
 """
 
-from launchlens.records.figures.analysis import Analysis
+from launchlens.records.figures.analysis import Analyses, Analysis
 from launchlens.records.figures.finding import Finding
 from launchlens.records.figures.gaps import Gaps
 from launchlens.records.figures.group import ApiRow, FollowerRow, GapBin, Group, KernelRow, Stat
@@ -20,6 +20,7 @@ from launchlens.records.figures.words import PHASES, BoundBy, GraphTracing, Phas
 
 __all__ = [
     "PHASES",
+    "Analyses",
     "Analysis",
     "ApiRow",
     "BetweenSteps",

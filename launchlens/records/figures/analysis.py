@@ -67,3 +67,13 @@ class Analysis:
                 for name, stat in g.metrics.items()
             ]
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Analyses:
+    """Several traces: the JSON object of ``launchlens analyze A B --format json``."""
+
+    schema: Literal["launchlens.analyses/1"]
+    """Name and version of this layout."""
+    analyses: tuple[Analysis, ...]
+    """What each trace says, in the order in which they were named."""
