@@ -80,6 +80,16 @@ def gap_histograms(
         caption = f"Per step (mean).{more}{left_out}"
         axis = "length of gap, µs"
         charts.append(
-            Chart(anchor + suffix, title, categories, series, unit, "columns", caption, axis)
+            Chart(
+                anchor + suffix,
+                title,
+                categories,
+                series,
+                unit,
+                "columns",
+                caption,
+                axis,
+                tabled=True,
+            )
         )
     return tuple(charts)

@@ -35,6 +35,7 @@ class Chart:
     categories are; ``short`` names them where there is little room, ``full`` where there is any.
     For each category, where there are any: ``beside`` a figure or a few words at the end of its
     line, ``chips`` a word that marks it, ``roles`` the side it stands for (as `Series.role`).
+    ``tabled``: a table in the same section says the same.
     """
 
     anchor: str
@@ -50,6 +51,7 @@ class Chart:
     beside: tuple[str, ...] = ()
     chips: tuple[str, ...] = ()
     roles: tuple[tuple[str, str], ...] = ()
+    tabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

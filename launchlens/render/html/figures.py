@@ -41,7 +41,7 @@ def figure(chart: Chart, anchor: str) -> FigureView:
         chart.form,
         _FORMS[chart.form](chart),
         tuple((colour(*s.role), s.name, s.words) for s in chart.series) if several else (),
-        _table(chart),
+        None if chart.tabled else _table(chart),
     )
 
 

@@ -142,7 +142,8 @@ class UprightView:
 class FigureView:
     """A chart: ``plot`` is drawn by the template of its ``form``, ``summary`` is heard.
 
-    ``legend`` holds (colour, name, words behind it); ``table`` the same figures as text.
+    ``legend`` holds (colour, name, words behind it); ``table`` the same figures as text, where no
+    table stands beside it.
     """
 
     id: str
@@ -152,4 +153,4 @@ class FigureView:
     form: str
     plot: tuple[BarsView, ...] | UprightView
     legend: tuple[tuple[str, str, str], ...]
-    table: TableView
+    table: TableView | None
