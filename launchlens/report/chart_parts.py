@@ -25,8 +25,7 @@ def causes() -> list[tuple[str, Metric]]:
 
 def cause_series(cause: str, metric: Metric, values: Iterable[Value]) -> Series:
     """Idle time of one cause."""
-    name = cause.replace("_", "-")
-    return Series(name, tuple(values), ("cause", cause), metric.legend or metric.title)
+    return Series(metric.title, tuple(values), ("cause", cause), metric.legend)
 
 
 def side_series(

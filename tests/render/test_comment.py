@@ -182,11 +182,11 @@ def test_chart_lays_the_parts_end_to_end():
     chart = chart_of(handmade.comparison(CHART_ROWS))
     assert chart.splitlines()[5:] == [
         "    section eager",
-        "    idle, host 32.5 ms :crit, 0, 32500",
-        "    idle, device 640.0 µs :crit, 32500, 33140",
+        "    idle Python framework 32.5 ms :crit, 0, 32500",
+        "    idle between operations 640.0 µs :crit, 32500, 33140",
         "    GPU busy 10.9 ms :active, 33140, 44040",
         "    section cudagraph",
-        "    idle, device 2.00 ms :crit, 0, 2000",
+        "    idle between operations 2.00 ms :crit, 0, 2000",
         "    GPU busy 11.8 ms :active, 2000, 13800",
         "```",
     ]

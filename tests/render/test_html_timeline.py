@@ -103,9 +103,6 @@ def test_legend_names_what_occurs_and_nothing_else():
         ("CUDA calls on the CPU", ["launch call"]),
         (
             "GPU idle, by cause",
-            [
-                "host: the CPU was in Python or framework code",
-                "sync: inside a synchronize call or a blocking copy",
-            ],
+            ["idle: Python, framework", "idle: synchronization"],
         ),
     ]

@@ -36,12 +36,12 @@ def test_idle_bars_are_the_causes_of_the_record():
     assert chart.categories == ("cudagraph", "breakable", "eager")  # the fastest first
     assert drawn(chart) == {
         "busy": [11_783_200, 9_937_200, 10_832_400],
-        "host": [240_000, 4_400_000, 51_000_000],
-        "launch": [60_000, 900_000, 7_900_000],
-        "sync": [0, 300_000, 600_000],
-        "device": [2_090_000, 1_200_000, 120_000],
-        "lead-in": [95_000, 120_000, 310_000],
-        "tail": [31_800, 42_800, 37_600],
+        "idle: Python, framework": [240_000, 4_400_000, 51_000_000],
+        "idle: launch latency": [60_000, 900_000, 7_900_000],
+        "idle: synchronization": [0, 300_000, 600_000],
+        "idle: between operations": [2_090_000, 1_200_000, 120_000],
+        "idle: before first operation": [95_000, 120_000, 310_000],
+        "idle: after last operation": [31_800, 42_800, 37_600],
     }
     assert chart.beside == ("14.3 ms", "16.9 ms", "70.8 ms")
     assert chart.chips == ("fastest", "", "")
@@ -163,8 +163,8 @@ def test_a_group_shows_the_parts_of_its_step_that_are_known():
     gaps = {"gaps_ns.host": handmade.stat(3_000_000, 5), "gaps_ns.tail": handmade.stat(0, 5)}
     group = handmade.group(metrics=handmade.group().metrics | gaps)
     chart = group_charts.step_time(group, 0)
-    assert drawn(chart)["host"] == [3_000_000]
-    assert "tail" not in drawn(chart)
+    assert drawn(chart)["idle: Python, framework"] == [3_000_000]
+    assert "idle: after last operation" not in drawn(chart)
 
 
 def test_launches_belong_to_the_innermost_module():

@@ -48,10 +48,7 @@ def kinds_of(role: str) -> dict[str, tuple[str, str]]:
     if role != "gap":
         return SPAN_KINDS.get(role, {})
     causes = sorted(gap_causes().items(), key=lambda cause: not cause[1].headline)
-    return {
-        cause: (colour("cause", cause), f"{cause.replace('_', '-')}: {metric.legend}")
-        for cause, metric in causes
-    }
+    return {cause: (colour("cause", cause), metric.title) for cause, metric in causes}
 
 
 def colour(kind: str, which: str) -> str:

@@ -109,6 +109,7 @@ def _lane_payload(lane: Lane, names: _Names, timeline: Timeline) -> dict[str, An
         "role": lane.role,
         "folded": _says_little(lane, timeline.window_ns),
         "kinds": kinds,
+        "said": [said for _, said in known.values()],
         "colours": colours,
         "inks": [text_on(colour) for colour in colours],
         "start": _differences(span.start_ns for span in spans),

@@ -50,7 +50,7 @@ def _bars(chart: Chart, index: int, shortest_ns: float) -> list[str]:
 
 
 def _title(series: Series) -> str:
-    return "GPU busy" if series.role[0] == "busy" else f"idle, {_word(series.name)}"
+    return "GPU busy" if series.role[0] == "busy" else _word(series.name)
 
 
 def _length(chart: Chart, index: int) -> float:
@@ -59,4 +59,5 @@ def _length(chart: Chart, index: int) -> float:
 
 def _word(text: str) -> str:
     """A name without anything that Mermaid reads as its own language."""
-    return re.sub(r"[^A-Za-z0-9 ._+-]+", " ", words.plain(text, 60)).strip() or "side"
+    kept = re.sub(r"[^A-Za-z0-9 ._+-]+", " ", words.plain(text, 60))
+    return " ".join(kept.split()) or "side"

@@ -194,7 +194,7 @@ class TimelineView {
   describe({ lane, i }) {
     const facts = [
       words(lane.duration[i]), "from " + words(lane.start[i]),
-      lane.kinds[lane.kind[i]] + (lane.role === "gap" ? " gap" : ""), lane.title, lane.side.label,
+      lane.said[lane.kind[i]], lane.title, lane.side.label,
     ];
     const other = lane.role === "gap" ? null : otherEnd({ lane, i });
     if (other) {
