@@ -33,6 +33,7 @@ from grow_trace import grow
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "traces" / "gemma-4-e4b-eager.nsys2025.3.sqlite.xz"
 READERS = Path(__file__).with_name("readers.py")
+PACKAGES = ("launchlens", "adbc-driver-sqlite", "pyarrow", "numpy", "connectorx")
 KERNELS, API_ROWS = 3_000_000, 6_500_000
 LIMITS = {"analyze": (5.0, 1_000_000_000), "help": (0.2, None)}
 
@@ -82,7 +83,7 @@ def measure_reader(name: str, trace: Path, repeats: int) -> dict[str, Any] | Non
     }
 
 
-def machine() -> dict[str, Any]:
+def machine(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
     """What the figures belong to: they mean little on another machine."""
     cpu = next(
         (
@@ -92,9 +93,8 @@ def machine() -> dict[str, Any]:
         ),
         platform.processor(),
     )
-    names = ("launchlens", "adbc-driver-sqlite", "pyarrow", "numpy", "connectorx")
     versions = {}
-    for name in names:
+    for name in packages:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

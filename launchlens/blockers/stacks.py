@@ -1,8 +1,8 @@
 """Call stacks of a trace and the calls they belong to.
 
-nsys writes native frames of synchronizing calls to CUDA_CALLCHAINS, found by the call's chain id,
-and Python frames as NVTX marks whose start equals the call's start. Both may be missing for any
-call. Python frames name the source line; native frames alone still name the operator.
+Native frames are found by the call's chain id; Python frames, and operators where the recorder
+names them, by the call's thread and start. Each may be missing for any call. Python frames name the
+source line; native frames or operators alone still name the operator.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import PurePath
 from launchlens.blockers.hits import Origin
 from launchlens.blockers.view import Rows, View
 from launchlens.calls import CallKind
-from launchlens.records.stacks import ChainRow, PythonFrame, Stacks
+from launchlens.records.stacks import ChainRow, PythonStack, Stacks
 
 _MAX_FRAMES = 40
 # Frames that say how a call came about, not where from: runtime, driver, tracing, interpreter.
@@ -35,10 +35,10 @@ _FOLDED_FILE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Native frames by chain id, Python frames by (thread, start of the call)."""
+    """Native frames by chain id, Python's and operators by (thread, start of the call)."""
 
     native: dict[int, tuple[str, ...]]
-    python: dict[tuple[int, int], tuple[PythonFrame, ...]]
+    python: dict[tuple[int, int], PythonStack]
 
 
 def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, Origin]:
@@ -48,7 +48,7 @@ def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, O
     follows it.
     """
     native = _native(stacks.chains)
-    known = _Known(native, {(s.thread_key, s.start_ns): s.frames for s in stacks.python})
+    known = _Known(native, {(s.thread_key, s.start_ns): s for s in stacks.python})
     origins: dict[int, Origin] = {}
     for some in rows:
         following = view.next_telling(some)
@@ -63,8 +63,10 @@ def place_calls(view: View, stacks: Stacks, rows: Sequence[Rows]) -> dict[int, O
 def _origin(view: View, known: _Known, row: int) -> Origin | None:
     api = view.trace.api
     tid = view.trace.threads[int(api.thread[row])].key
-    python = known.python.get((tid, int(api.start_ns[row])), ())
+    stack_of = known.python.get((tid, int(api.start_ns[row])))
+    python = stack_of.frames if stack_of else ()
     native = known.native.get(int(api.callchain_id[row]), ())
+    native = native or (stack_of.operators if stack_of else ())
     if not python and not native:
         return None
     unfolded = [f for f in python if not _FOLDED_FILE.search(f.file)]

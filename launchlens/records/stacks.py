@@ -33,7 +33,7 @@ class PythonFrame:
 
 @dataclass(frozen=True, slots=True)
 class PythonStack:
-    """Python frames of one CUDA call, innermost first.
+    """What one CUDA call came from, innermost first.
 
     ``start_ns`` equals the start of the API call it belongs to, on the thread whose `Thread.key` is
     ``thread_key``.
@@ -42,15 +42,19 @@ class PythonStack:
     start_ns: int
     thread_key: int
     frames: tuple[PythonFrame, ...]
+    operators: tuple[str, ...] = ()
+    """The framework's operators that made it, where the recorder names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
     """All call stacks of a trace. Empty when it was recorded without them.
 
-    ``undecoded`` counts the calls whose Python frames could not be read.
+    ``undecoded`` counts the calls whose Python frames could not be read; ``note`` says what to know
+    of the others.
     """
 
     chains: tuple[ChainRow, ...] = ()
     python: tuple[PythonStack, ...] = ()
     undecoded: int = 0
+    note: str | None = None

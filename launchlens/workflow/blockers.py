@@ -17,10 +17,6 @@ from launchlens.workflow.load import Choices, Loaded, load
 
 Report = TypeVar("Report", Analysis, Comparison)
 
-_WITH_STACKS = (
-    "recorded with call stacks, which lengthens the calls that get one: they wait longer here."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Looked:
@@ -42,6 +38,8 @@ def find_blockers_of(loaded: Loaded) -> Looked:
     steps, notes = captured_parts(loaded.trace, loaded.analysis.steps)
     search = search_blockers(loaded.trace, steps, stacks=stacks, all_threads=loaded.whole)
     findings = with_savings(loaded, search.findings, search.calls)
+    if stacks is not None and stacks.note and any(f.stack for f in findings):
+        notes = [stacks.note, *notes]
     return Looked(findings, (*loaded.analysis.losses, *search.unseen), tuple(notes))
 
 
@@ -142,12 +140,7 @@ def _report(loaded: Loaded) -> BlockerReport:
         steps=len(analysis.steps),
         trace=analysis.trace,
         findings=looked.findings,
-        notes=(
-            *((_WITH_STACKS,) if any(f.stack for f in looked.findings) else ()),
-            *analysis.trace.warnings,
-            *analysis.notes,
-            *looked.notes,
-        ),
+        notes=(*looked.notes, *analysis.trace.warnings, *analysis.notes),
         captured=any(s.graph_launches for s in analysis.steps),
         unseen=looked.unseen,
     )

@@ -28,7 +28,8 @@ from kineto_events import (
 
 from launchlens.metrics import summarize
 from launchlens.records.columns import CopyDirection
-from launchlens.trace import is_trace, read_trace, trace_label
+from launchlens.records.launch_sizes import LaunchSize
+from launchlens.trace import is_trace, read_sizes, read_trace, trace_label
 
 TRACES = Path(__file__).parents[3] / "traces"
 STEP = {"launches": 2, "kernels": 2, "window_ns": 10_000, "busy_ns": 3_000, "cpu_ns": 10_000}
@@ -280,6 +281,24 @@ def test_profilers_own_step_names(write):
     assert [(s.range, s.launches) for s in steps] == [("ProfilerStep#0", 2), ("ProfilerStep#1", 2)]
     inner = annotation("execute_context_1(25)_generation_0(0)", 500, 9_000)
     assert [s.phase for s in steps_of(write([*events, inner]))] == ["prefill"]
+
+
+def test_sizes_of_launches(write):
+    """A graph launch ran several kernels: no size is its own."""
+    size = {"grid": [25, 1, 1], "block": [128, 1, 1], "shared memory": 16}
+    events = [
+        annotation("prefill", 0, 9_000),
+        call("cudaLaunchKernel", 100, 200, 1),
+        call("cudaMemsetAsync", 300, 400, 2),
+        call("cudaGraphLaunch", 500, 600, 3),
+        ran("gemm", 1_000, 2_000, 1, **size),
+        ran("Memset (Device)", 2_000, 2_100, 2, category="gpu_memset", bytes=512),
+        *(ran("norm", at, at + 10, 3, **size) for at in (3_000, 4_000)),
+    ]
+    assert read_sizes(write(events)) == {
+        (PID, 1): LaunchSize((25, 1, 1), (128, 1, 1), 16, None),
+        (PID, 2): LaunchSize(bytes=512),
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from launchlens.trace.interface import TraceFile, TraceFormat
 
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace
+    from launchlens.records.launch_sizes import LaunchSizes
+    from launchlens.records.stacks import Stacks
 
 _LOOKED_THROUGH = 1 << 20
 # A name of a key, not a word of a text: within a text its quotes would stand behind backslashes.
@@ -37,6 +39,18 @@ class KinetoFormat(TraceFormat):
         from launchlens.trace.formats.kineto.reader import read_json
 
         return read_json(file)
+
+    def stacks(self, file: TraceFile) -> Stacks:
+        """See `stacks.read_call_stacks`."""
+        from launchlens.trace.formats.kineto.stacks import read_call_stacks
+
+        return read_call_stacks(file)
+
+    def sizes(self, file: TraceFile) -> LaunchSizes:
+        """See `sizes.read_launch_sizes`."""
+        from launchlens.trace.formats.kineto.sizes import read_launch_sizes
+
+        return read_launch_sizes(file)
 
 
 FORMAT = KinetoFormat()

@@ -17,9 +17,9 @@ from launchlens.records.columns import (
     RangeTable,
     SmallColumn,
 )
+from launchlens.trace.formats.kineto.columns import NO_TIME, Texts
 from launchlens.trace.formats.kineto.naming import copy_table
 from launchlens.trace.formats.kineto.owners import Owners
-from launchlens.trace.formats.kineto.tables import NO_TIME, Texts
 from launchlens.trace.link import link_operations
 
 Columns = dict[str, npt.NDArray[Any]]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from launchlens.errors import TraceError
-from launchlens.trace.formats.kineto.pieces import Sink, read_events
+from launchlens.trace.formats.kineto.pieces import read_events
+from launchlens.trace.formats.kineto.sink import EventSink
 from launchlens.trace.formats.kineto.text import JsonText
 from launchlens.trace.interface import TraceFile
 
@@ -14,7 +15,7 @@ _EVENTS = "traceEvents"
 _BYTE_ORDER_MARK = 3
 
 
-def read_document(file: TraceFile, sink: Sink) -> Mapping[str, Any]:
+def read_document(file: TraceFile, sink: EventSink) -> Mapping[str, Any]:
     """Hand over all events; returns the facts that stand beside them, by their keys.
 
     Raises:

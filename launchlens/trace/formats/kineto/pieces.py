@@ -12,16 +12,26 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import reduce
+from io import BufferedReader
 from operator import or_
-from typing import IO, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from launchlens.trace.formats.kineto.text import JsonText
 from launchlens.trace.interface import TraceFile
 
-_PIECE_BYTES = 2 << 20
+if TYPE_CHECKING:
+    from launchlens.trace.formats.kineto.sink import EventSink
+
+_PIECE_BYTES = 1 << 19
 _TAIL_BYTES = 1 << 16
+_USUAL = (
+    *("cpu_op", "python_function", "user_annotation", "cuda_runtime", "cuda_driver", "kernel"),
+    *("gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "overhead", "ac2g", "fwdbwd"),
+    *("cpu_instant_event", "Trace"),
+)
+"""Categories that traces usually have; others are learnt."""
 _MOST_CATEGORIES = 64  # torch knows some thirty
 _BETWEEN = re.compile(rb"\}\s*(,)\s*\{")
 
@@ -30,33 +40,18 @@ class InexactTimeError(Exception):
     """Times are so large that floats would lose nanoseconds."""
 
 
-class Sink(Protocol):
-    """What is made of events."""
-
-    kept: tuple[Any, ...]
-    """Structs of the events that it needs, generic in the type of their times."""
-
-    def add(self, events: list[Any]) -> None:
-        """Take the events of a piece, all or, where it raises, none of them.
-
-        Raises:
-            InexactTimeError: these are floats and have to be decimals.
-            OverflowError: a number is beyond any id.
-        """
-
-    def add_odd(self, event: Any) -> None:
-        """Take a decoded event of any shape."""
-
-
 class Parser:
     """Parses pieces; learns the categories that it meets."""
 
     def __init__(self, kept: tuple[Any, ...], time: type[float | Decimal]) -> None:
         self._kept = {kind.__struct_config__.tag: kind[time] for kind in kept}
         self._skipped: dict[str, Any] = {}
+        for category in _USUAL:
+            if category not in self._kept:
+                self._skip(category)
         self._decoder = self._made()
 
-    def parse(self, piece: bytes) -> list[Any]:
+    def parse(self, piece: memoryview) -> list[Any]:
         """The events of a piece.
 
         Raises:
@@ -72,53 +67,70 @@ class Parser:
             return
         if category in self._kept | self._skipped or len(self._skipped) >= _MOST_CATEGORIES:
             return
+        self._skip(category)
+        self._decoder = self._made()
+
+    def _skip(self, category: str) -> None:
         self._skipped[category] = msgspec.defstruct(
             "Skipped", [], tag=category, tag_field="cat", gc=False
         )
-        self._decoder = self._made()
 
     def _made(self) -> msgspec.json.Decoder[list[Any]]:
         event_type: Any = reduce(or_, [*self._kept.values(), *self._skipped.values()])
         return msgspec.json.Decoder(list[event_type])
 
 
-def read_events(source: IO[bytes], file: TraceFile, at: int, sink: Sink) -> int:
+def read_events(source: BufferedReader, file: TraceFile, at: int, sink: EventSink) -> int:
     """Hand over the events of the array whose first one begins at a byte; what is behind its end.
 
     Raises:
         TraceError: it is no JSON, or the file ends too early.
     """
-    parser = Parser(sink.kept, float)
+    exact, parser = False, Parser(sink.kept, float)
+    block = bytearray(b"[" + bytes(_PIECE_BYTES))  # one for all pieces, with room for a bracket
     while True:
         source.seek(at)
-        block = source.read(_PIECE_BYTES)
-        is_last = len(block) < _PIECE_BYTES
-        if is_last:
-            end = block.rfind(b"]")
-        else:
-            cuts = [m.start(1) for m in _BETWEEN.finditer(block, len(block) - _TAIL_BYTES)]
-            end = cuts[-1] if cuts else -1
+        size = source.readinto(memoryview(block)[1:])
+        is_last = size < _PIECE_BYTES
+        end = _end_of_piece(block, size, is_last=is_last)
         try:
-            if end < 0:
-                raise msgspec.DecodeError
-            sink.add(parser.parse(b"[" + block[:end] + b"]"))
+            sink.add(parser.parse(_as_array(block, end)), exact=exact)
         except InexactTimeError:
-            parser = Parser(sink.kept, Decimal)
+            exact, parser = True, Parser(sink.kept, Decimal)
         except (msgspec.MsgspecError, RecursionError, OverflowError):
-            for event, behind in _one_by_one(source, file, at, at + max(end, 0)):
+            for event, behind in _one_by_one(source, file, at, at + max(end - 1, 0)):
                 if event is None:
                     return behind
                 sink.add_odd(event)
                 parser.learn(event)
                 at = behind
         else:
-            at += end + 1
+            at += end
             if is_last:
                 return at
 
 
+def _end_of_piece(block: bytearray, size: int, *, is_last: bool) -> int:
+    """Where the comma behind the last whole event stands, or the array's bracket; -1 for nowhere.
+
+    ``block`` holds ``size`` bytes of events behind its first byte.
+    """
+    if is_last:
+        return block.rfind(b"]", 1, size + 1)
+    cuts = [m.start(1) for m in _BETWEEN.finditer(block, max(size - _TAIL_BYTES, 1), size + 1)]
+    return cuts[-1] if cuts else -1
+
+
+def _as_array(block: bytearray, end: int) -> memoryview:
+    """The events up to a place as an array of JSON."""
+    if end < 0:
+        raise msgspec.DecodeError
+    block[end] = ord("]")
+    return memoryview(block)[: end + 1]
+
+
 def _one_by_one(
-    source: IO[bytes], file: TraceFile, at: int, until: int
+    source: BufferedReader, file: TraceFile, at: int, until: int
 ) -> Iterator[tuple[Any, int]]:
     """Events from a byte on, each with the offset behind its comma, until that passes ``until``.
 

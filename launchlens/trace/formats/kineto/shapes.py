@@ -5,11 +5,14 @@ Sources: Kineto's output_json.cpp, CuptiActivity.cpp and RoctracerActivity_inl.h
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any, Generic, Literal, TypeVar
 
+import msgspec
 from msgspec import Struct, field
 
 Time = TypeVar("Time", float, Decimal)
@@ -34,7 +37,7 @@ class OpArgs(Struct, gc=False):
     graph_node: int = field(name="graph node id", default=0)
 
 
-class Event(Struct, Generic[Time], gc=False, tag_field="cat"):
+class TimedEvent(Struct, Generic[Time], gc=False, tag_field="cat"):
     """A complete event; ``pid`` and ``tid`` are a GPU and a stream where it ran on a GPU."""
 
     ts: Time
@@ -45,7 +48,15 @@ class Event(Struct, Generic[Time], gc=False, tag_field="cat"):
     tid: int
 
 
-class RuntimeCall(Event[Time], Generic[Time], gc=False, tag="cuda_runtime"):
+class PlainCall(TimedEvent[Time], Generic[Time], gc=False, tag="cuda_runtime"):
+    """A call of the runtime API, without its arguments."""
+
+
+class PlainDriverCall(TimedEvent[Time], Generic[Time], gc=False, tag="cuda_driver"):
+    """A call of the driver API, without its arguments."""
+
+
+class RuntimeCall(TimedEvent[Time], Generic[Time], gc=False, tag="cuda_runtime"):
     """A call of CUDA's runtime API; of HIP on AMD's GPUs."""
 
     args: CallArgs = field(default_factory=CallArgs)
@@ -55,7 +66,7 @@ class DriverCall(RuntimeCall[Time], Generic[Time], gc=False, tag="cuda_driver"):
     """A call of CUDA's driver API."""
 
 
-class Kernel(Event[Time], Generic[Time], gc=False, tag="kernel"):
+class Kernel(TimedEvent[Time], Generic[Time], gc=False, tag="kernel"):
     """A kernel that ran."""
 
     args: OpArgs = field(default_factory=OpArgs)
@@ -69,11 +80,11 @@ class Memset(Kernel[Time], Generic[Time], gc=False, tag="gpu_memset"):
     """A memset that ran."""
 
 
-class Annotation(Event[Time], Generic[Time], gc=False, tag="user_annotation"):
+class Annotation(TimedEvent[Time], Generic[Time], gc=False, tag="user_annotation"):
     """A range of the program's (`record_function`)."""
 
 
-class Overhead(Event[Time], Generic[Time], gc=False, tag="overhead"):
+class Overhead(TimedEvent[Time], Generic[Time], gc=False, tag="overhead"):
     """Time that the profiler took for itself."""
 
 
@@ -85,20 +96,15 @@ class PythonCall(Struct, Generic[Time], gc=False, tag_field="cat", tag="python_f
     """A function of Python's ran: the trace was recorded with ``with_stack=True``."""
 
 
-TIMED: tuple[Any, ...] = (RuntimeCall, DriverCall, Kernel, Memcpy, Memset, Annotation, Overhead)
-_BY_CATEGORY = {kind.__struct_config__.tag: kind for kind in (*TIMED, Operator, PythonCall)}
-
-
-def shaped(event: Mapping[str, Any]) -> Any:
+def shaped(event: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
     """A decoded event as its struct, what is odd in it unknown; None for one that is not needed.
 
-    Times that are missing or no numbers are NaN, ids -1, and texts empty.
+    Times that are missing or no numbers are NaN, ids -1, and texts empty. ``kinds`` are the structs
+    that are needed, by category.
     """
-    kind = _BY_CATEGORY.get(as_text(event.get("cat")))
-    if kind is None or kind not in TIMED:
+    kind = kinds.get(as_text(event.get("cat")))
+    if kind is None or not issubclass(kind, TimedEvent):
         return kind and kind()
-    own = event.get("args")
-    args: Mapping[str, Any] = own if isinstance(own, dict) else {}
     made = kind(
         as_time(event.get("ts")),
         as_time(event.get("dur")),
@@ -107,18 +113,26 @@ def shaped(event: Mapping[str, Any]) -> Any:
         as_id(event.get("pid")),
         as_id(event.get("tid")),
     )
-    if isinstance(made, RuntimeCall):
-        made.args = CallArgs(as_id(args.get("correlation")))
-    elif isinstance(made, Kernel):
-        made.args = OpArgs(
-            as_id(args.get("correlation")),
-            as_id(args.get("device")),
-            as_id(args.get("inDevice")),
-            as_id(args.get("stream")),
-            as_id(args.get("bytes")),
-            max(as_id(args.get("graph node id")), 0),
-        )
+    if (shape := _shape_of_args(kind)) is not None:
+        made.args = _shaped_args(event.get("args"), shape)
     return made
+
+
+@cache
+def _shape_of_args(kind: Any) -> Any:
+    return next((f.type for f in msgspec.structs.fields(kind) if f.name == "args"), None)
+
+
+def _shaped_args(args: object, shape: Any) -> Any:
+    """Arguments as their struct, those that are odd left out."""
+    found = {}
+    for one in msgspec.structs.fields(shape):
+        value = args.get(one.encode_name) if isinstance(args, dict) else None
+        if value is None or (isinstance(value, int) and as_id(value) != value):
+            continue
+        with contextlib.suppress(msgspec.ValidationError):
+            found[one.name] = msgspec.convert(value, one.type, strict=False)
+    return shape(**found)
 
 
 def as_text(value: object) -> str:

@@ -6,7 +6,8 @@ import json
 import math
 import re
 from decimal import Decimal
-from typing import IO, Any
+from io import BufferedReader
+from typing import Any
 
 from launchlens.errors import TraceError
 from launchlens.trace.interface import TraceFile
@@ -32,7 +33,7 @@ class JsonText:
     ``at`` is the offset in bytes of what comes next.
     """
 
-    def __init__(self, source: IO[bytes], file: TraceFile, at: int = 0) -> None:
+    def __init__(self, source: BufferedReader, file: TraceFile, at: int = 0) -> None:
         self._source, self._file = source, file
         self._text, self._next, self._ended = "", 0, False
         self._known = 0, at

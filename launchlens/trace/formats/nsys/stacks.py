@@ -16,6 +16,7 @@ from launchlens.trace.formats.nsys.layouts import as_bytes, read_layouts, select
 from launchlens.trace.formats.nsys.source import opened
 from launchlens.trace.interface import TraceFile
 
+NOTE = "recorded with call stacks, which lengthens the calls that get one: they wait longer here."
 PYTHON_DOMAIN = "Python Backtrace on CUDA"
 _DOMAIN_CREATION = 75
 _MARKS = (34, 59, 60)
@@ -32,7 +33,8 @@ def read_stacks(file: TraceFile) -> Stacks:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         strings: dict[int, str] = dict(select(connection, "StringIds", ("id", "value")))
         python, undecoded = _read_python(connection, strings)
-        return Stacks(_read_chains(connection, strings), python, undecoded)
+        chains = _read_chains(connection, strings)
+        return Stacks(chains, python, undecoded, NOTE if chains or python else None)
 
 
 def _read_chains(connection: sqlite3.Connection, strings: dict[int, str]) -> tuple[ChainRow, ...]:
