@@ -14,7 +14,7 @@ ROBUSTNESS := tests/faults tests/fuzz $(wildcard tests/robustness)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo install dev torch tools test fuzz robustness static check format lint imports \
-	types docs docs-check action-lock snapshots benchmark wheel clean
+	types docs docs-check examples action-lock snapshots benchmark wheel clean
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -102,6 +102,9 @@ wheel: dev ## Build the wheel and start it without the development tools
 
 docs: dev ## Write help, output and tables into the documentation anew
 	@PYTHONPATH=docs $(BIN)/python -m cogapp -r --verbosity=1 $(DOCS)
+
+examples: dev ## Draw docs/examples anew from the recorded gemma-4-E4B run (needs Chromium)
+	@$(BIN)/python docs/draw_examples.py
 
 snapshots: dev ## Write the expected reports of the tests anew
 	@LAUNCHLENS_UPDATE_SNAPSHOTS=1 $(BIN)/python -m pytest tests/render tests/cli

@@ -86,7 +86,7 @@ def test_links_lead_somewhere(page: Path) -> None:
     for link in links(page):
         if re.match(r"[a-z]+:", link):
             continue
-        path, _, anchor = link.partition("#")
+        path, _, anchor = link.removesuffix("?raw=true").partition("#")
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), f"{link} leads nowhere"
         if anchor:

@@ -97,3 +97,12 @@ def test_qwen3_times_are_those_recorded():
         ratio = eager / statistics.median((first, second))
         row = next(line for line in PAGE.splitlines() if line.startswith(f"| {variant} | "))
         assert f"| {first:.3g}, {second:.3g} ms | {ratio:.3g}× |" in row
+
+
+def test_the_example_is_a_report_of_the_headline_run():
+    """docs/examples/report.md, which the README links; ``make examples`` draws it."""
+    example = (ROOT / "docs/examples/report.md").read_text()
+    machine = Machine("gemma4", {})
+    eager, captured = (statistics.median(machine.medians_ms(v)) for v in ("eager", "cudagraph"))
+    assert f"{eager:.1f} → {captured:.1f} ms" in example
+    assert re.search(r"3831 → \**1\b", example)
