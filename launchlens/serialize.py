@@ -43,6 +43,7 @@ KINDS = {
     "models": "models.ModelList",
     "doctor": "doctor.DoctorReport",
     "calibration": "calibration.Calibration",
+    "buckets": "buckets.BucketChoice",
     "recipes": "recipes.RecipeList",
 }
 """Kinds of JSON, each with its record in `launchlens.records`, whose field ``schema`` names it."""

@@ -19,6 +19,7 @@ from launchlens.errors import LaunchlensError, UsageError
 from launchlens.metrics import summarize
 from launchlens.recipes import all_recipes
 from launchlens.records.blocking import BlockerReport
+from launchlens.records.buckets import BucketChoice, CaptureSizes, EngineOption
 from launchlens.records.calibration import Calibration, CostRow
 from launchlens.records.comparison import SideInput
 from launchlens.records.doctor import Check, DoctorReport
@@ -249,6 +250,15 @@ def made(tmp_path):
             shipped_gpu="H",
             file="c.json",
             costs=(CostRow("node_gap_ns", 400.5, 2.0, 412.0, True),),
+        ),
+        "buckets": BucketChoice(
+            steps=3,
+            sizes=1,
+            best=CaptureSizes("best", (4,), 1.5, 0.0, 0.0),
+            beside=CaptureSizes("other", (8,), 2.0, 0.0, 0.0),
+            saved=0.25,
+            worth_it=True,
+            options=(EngineOption("E", "--sizes 4"),),
         ),
         "doctor": DoctorReport(ready=False, checks=(Check("GPU", "fail", "none", "buy"),)),
         "recipes": RecipeList(recipes=all_recipes({})),

@@ -93,7 +93,7 @@ def test_tables_have_foreign_keys_and_no_blobs_for_datasette(tmp_path):
     tables = {r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
     ours = {t for t in tables if not t.startswith(("_", "sqlite_"))}
     assert ours == {
-        "runs", "variants", "traces", "steps", "figures", "requests", "equivalence"
+        "runs", "variants", "traces", "steps", "figures", "requests", "equivalence", "forecasts"
     }  # fmt: skip
     for table in ours - {"runs"}:
         assert db.execute(f"PRAGMA foreign_key_list({table})").fetchall()

@@ -74,7 +74,10 @@ def forecast(
     output: options.OutputOption = None,
     verbose: options.VerboseOption = False,
 ) -> None:
-    """What a step would take as a CUDA graph, told from an eager trace before it is captured."""
+    """Tell from an eager trace what a CUDA graph would bring.
+
+    Each phase's step as one graph, as graphs broken at attention, and with half its launches.
+    """
     from launchlens.report.forecast import forecast_document
     from launchlens.store import calibration_file, runs_root
     from launchlens.workflow.forecasting import Wanted, forecast_trace, load_eager, parse_times
