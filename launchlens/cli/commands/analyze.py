@@ -25,7 +25,7 @@ def analyze(
         list[Path],
         typer.Argument(
             metavar="TRACE",
-            help="An nsys SQLite export (plain, .gz, .xz, .zst) or .nsys-rep; several are listed.",
+            help="nsys export, .nsys-rep or torch.profiler JSON, also packed; several are listed.",
         ),
     ],
     report_format: Annotated[str | None, options.format_option("analysis")] = None,
