@@ -103,19 +103,16 @@ class StepRows:
 
 
 class TraceIndex:
-    """The operations of a trace by call, made once for all its steps."""
+    """The operations of a trace by call; only those of the steps asked for are put in order."""
 
     def __init__(self, trace: Trace, calls: Calls) -> None:
         self.trace, self.calls = trace, calls
-        linked = np.flatnonzero(trace.ops.api_row >= 0)
-        order = np.lexsort((trace.ops.start_ns[linked], trace.ops.api_row[linked]))
-        self._ops = linked[order]
-        self._rows = trace.ops.api_row[self._ops].astype(np.int64)
 
     def ops_of(self, rows: StepRows) -> IntColumn:
         """Operations of a step's calls, by call, then start."""
-        low, high = np.searchsorted(self._rows, [rows.low, rows.high])
-        return self._ops[low:high]
+        ops = self.trace.ops
+        mine = np.flatnonzero((ops.api_row >= rows.low) & (ops.api_row < rows.high))
+        return mine[np.lexsort((ops.start_ns[mine], ops.api_row[mine]))]
 
 
 def build(index: TraceIndex, rows: StepRows, *, delay_ns: int) -> StepGraph:
