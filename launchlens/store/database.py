@@ -53,14 +53,14 @@ def open_database(root: Path) -> Iterator[Database]:
             connection.execute("PRAGMA foreign_keys = ON")
             # Plug-ins of sqlite-utils that a user may have installed have no business here.
             db = Database(connection, execute_plugins=False)
+            _refuse_programs(db, path)
             _migrate(db, path)
             yield db
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
             raise  # a bug of ours, which keeps its traceback
         except sqlite3.DatabaseError as error:
             raise StoreError(
-                f"The run database {path} cannot be used: {error}.",
-                hint="If it is no run database, move it away; run folders stay usable without it.",
+                f"The run database {path} cannot be used: {error}.", hint=_remedy(error)
             ) from error
 
 
@@ -82,6 +82,22 @@ def read_rows(db: Database, sql: str, values: Sequence[Any] = ()) -> list[dict[s
         {k: _decode(v) if isinstance(v, bytes) else v for k, v in row.items()}
         for row in db.query(sql, values)
     ]
+
+
+def _remedy(error: sqlite3.Error) -> str:
+    if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+        return "Another program is writing to it: wait for its end, and try again."
+    return "If it is no run database, move it away; run folders stay usable without it."
+
+
+def _refuse_programs(db: Database, path: Path) -> None:
+    """A run database has neither views nor triggers; a stranger's might never end, or write."""
+    sql = "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger') LIMIT 1"
+    for kind, name in db.execute(sql):
+        raise StoreError(
+            f"The run database {path} has a {kind} ({name!r:.60}), which launchlens never makes.",
+            hint="Drop it, or move the database away; run folders stay usable without it.",
+        )
 
 
 def _decode(text: bytes) -> str:

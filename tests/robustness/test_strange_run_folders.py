@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
 import time
+from pathlib import Path
 
 import handmade
 import pytest
@@ -102,6 +104,45 @@ def test_odd_values_in_the_database_are_one_sentence_or_told(tmp_path, column, v
     change(tmp_path, f"UPDATE runs SET {column} = ?", value)
     for ask in (store.list_runs, lambda root: store.trend(root, "launches")):
         assert "\n" not in sentence_of(ask, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        (
+            "CREATE VIEW runs AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) "
+            "SELECT x.* FROM x, n",
+            "has a view ('runs')",
+        ),
+        ("CREATE TRIGGER t AFTER DELETE ON x BEGIN DELETE FROM x; END", "has a trigger ('t')"),
+        ("CREATE TABLE runs (a, b)", "no such column"),
+    ],
+)
+def test_a_database_of_another_make_is_refused_and_left_alone(tmp_path, sql, said):
+    """The endless view would otherwise keep ``runs list`` busy for ever."""
+    make_run(tmp_path)
+    change(tmp_path, "PRAGMA legacy_alter_table = ON")
+    change(tmp_path, "ALTER TABLE runs RENAME TO x")
+    change(tmp_path, sql)
+    assert said in sentence_of(store.list_runs, tmp_path)
+    assert said in sentence_of(lambda root: store.trend(root, "launches"), tmp_path)
+
+
+def test_a_database_that_another_program_holds_asks_for_patience(tmp_path, monkeypatch):
+    make_run(tmp_path)
+    monkeypatch.setattr("launchlens.store.database.LOCK_WAIT_S", 0.1)
+    with contextlib.closing(sqlite3.connect(tmp_path / "runs.db")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        said = sentence_of(store.list_runs, tmp_path)
+    assert "database is locked" in said
+    assert "wait for its end" in said
+    assert "move it away" not in said
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda p: p.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_no_database(tmp_path, make):
+    make(tmp_path / "runs.db")
+    assert "runs.db" in sentence_of(store.list_runs, tmp_path)
 
 
 @pytest.mark.parametrize("value", [b"\xff\xfe", b"12", "text", float("inf")])
