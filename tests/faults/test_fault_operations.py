@@ -165,6 +165,17 @@ def test_ranges_of_which_none_holds_a_call(analyze):
         analyze(trace)
 
 
+def test_every_container_gives_its_phase_to_what_it_holds(analyze):
+    trace = TraceBuilder()
+    for number in range(3):
+        at = 1_000 * number
+        trace.range(f"decode#{number}", at, at + 900)
+        trace.range("forward", at + 100, at + 800)
+        trace.launch(at + 200, at + 205, kernel=(at + 210, at + 220))
+    found = [(s.range, s.phase, s.start_ns) for s in analyze(trace).steps]
+    assert found == [("forward", "decode", at) for at in (100, 1_100, 2_100)]
+
+
 @pytest.mark.parametrize(
     ("outside", "inside", "steps"),
     [
@@ -214,6 +225,15 @@ def test_a_loss_that_may_be_is_not_believed_against_the_rows(analyze):
     trace = losing(may_be)
     trace.op("kernel", 60, 70, 12_345)
     assert analyze(trace).steps[0].bounds["launches"] == "lower"
+
+
+def test_what_was_submitted_before_the_recording_is_no_loss(analyze):
+    trace = losing("Not all CUDA events might have been collected.")
+    trace.op("kernel", 1, 5, 12_345)
+    for at in (100, 200):
+        trace.launch(at, at + 5, kernel=(at + 10, at + 20))
+    (step,) = analyze(trace).steps
+    assert (step.kernels, step.bounds) == (3, {})
 
 
 def test_losses_of_other_things_than_cuda_bound_nothing(analyze):

@@ -198,3 +198,13 @@ def test_kernels_of_no_duration_leave_figures_defined(drawn, step_of):
 def test_kinds_of_gaps_and_of_waits_are_all_causes_of_the_catalogue():
     kinds = [kind.cause for kind in GapKind if kind is not GapKind.WAITING]
     assert sorted([*kinds, *(wait.cause for wait in Wait)]) == sorted(gap_causes())
+
+
+def test_only_the_steps_own_thread_waits_in_it(step_of):
+    trace = TraceBuilder()
+    trace.sync(0, 45, tid=1)
+    trace.range("prefill#0", 0, 100, tid=2)
+    trace.launch(10, 15, tid=2, kernel=(20, 30))
+    trace.launch(50, 55, tid=2, kernel=(60, 100))  # idle 30-60: host 30-50, launch 50-60
+    trace.sync(0, 48, tid=3)
+    assert causes(step_of(trace)) == {"lead_in": 20, "host": 20, "launch": 10}
