@@ -15,6 +15,7 @@ from launchlens.blockers.rules import frozen_launch
 from launchlens.blockers.view import View, kernel_names, make_view, see_calls
 from launchlens.blockers.words import only_at_first
 from launchlens.kernel_names import short_kernel
+from launchlens.plural import counted
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Finding, Step
 from launchlens.records.launch_sizes import Dim, LaunchSize, LaunchSizes
@@ -63,13 +64,15 @@ def search_between(first: Recording, second: Recording) -> Compared:
         ]
         if lost := len(alike) - len(whole):
             unseen.append(
-                f"{lost} pairs of {phase} steps lack rows of what was launched: what only one of "
-                "them shows may be missing in the other."
+                f"in {counted(lost, f'pair of {phase} steps', f'pairs of {phase} steps')} rows of "
+                "launched work are missing: what only one of the two shows may be lost in the "
+                "other."
             )
         left = max(views[0].size, views[1].size) - len(alike)
         if left:
             unseen.append(
-                f"{left} {phase} steps have no eager step of the same shape in the other recording."
+                f"{counted(left, f'{phase} step')} without an eager step of the same shape in the "
+                "other recording."
             )
         if not whole:
             continue

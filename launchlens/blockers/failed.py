@@ -11,6 +11,7 @@ from launchlens.blockers.confirm import rule_told_by
 from launchlens.blockers.rules import rules
 from launchlens.calls import base_name, call_kind
 from launchlens.capture_errors import CAPTURE_CODES, INVALIDATED, error_of_code
+from launchlens.plural import counted
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Finding
 
@@ -49,7 +50,7 @@ def find_failed(trace: Trace) -> Iterator[Finding]:
         error = error_of_code(failed.code)
         kind = call_kind(failed.name)
         rule = next((r for r in rules() if kind in r.fails_as), None) or rule_told_by(error)
-        times = "once" if failed.count == 1 else f"{failed.count} times"
+        times = "once" if failed.count == 1 else counted(failed.count, "time")
         yield Finding(
             rule=rule.id if rule else "unknown",
             confidence="confirmed",

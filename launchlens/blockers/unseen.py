@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from launchlens.blockers.failed import failed_captures
 from launchlens.blockers.view import View
 from launchlens.calls import LITTLE_BESIDE, CallKind
+from launchlens.plural import counted
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Step
 from launchlens.records.recorder import Need
@@ -27,18 +28,18 @@ def find_unseen(trace: Trace, views: Sequence[View], *, all_threads: bool) -> It
     if bare:
         remedy = trace.recorder.advise(Need.EVENTS)
         said = (
-            f"{bare} of {made} memcpy calls in the steps have no row of what they copied, which "
-            "tells a copy that blocks from one that does not."
+            f"{bare} of {counted(made, 'memcpy call')} of the steps without a row of what was "
+            "copied, which tells a copy that blocks from one that does not."
         )
         yield f"{said} {remedy}" if remedy else said
     unnamed = sum(view.rows_with(CallKind.UNNAMED)[0].size for view in views)
     if unnamed := unnamed + trace.stray_calls:
-        yield f"{unnamed} CUDA calls have no name, or cannot be given to a thread."
+        yield f"{counted(unnamed, 'CUDA call')} without a name, or without a known thread."
     lost = sum(step.lost_launches or 0 for step in steps)
     if lost:
         yield (
-            f"{lost} kernel launches in the steps have no kernel row: what they ran, and on which "
-            "stream, is not known."
+            f"{counted(lost, 'kernel launch', 'kernel launches')} of the steps without a kernel "
+            "row: what ran, and on which stream, is not known."
         )
     if not all_threads:
         yield from _other_threads(steps)

@@ -97,7 +97,7 @@ def reader_notes(
     notes += process_notes(sides, labels, pairs)
     if not any(side.facts.untraced for side in sides):
         notes.append(
-            "all times are traced: tracing lengthens launch-bound steps most, so idle is "
+            "all times are traced: tracing lengthens CPU-bound steps most, so idle is "
             "overstated. Time the steps without a profiler before quoting a speed-up."
         )
     return notes

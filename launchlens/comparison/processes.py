@@ -8,6 +8,7 @@ from launchlens.catalogue import by_name
 from launchlens.comparison.margins import BETWEEN_PROCESSES, SMALLEST_RELATIVE
 from launchlens.comparison.rows import judge
 from launchlens.comparison.sides import Groups
+from launchlens.plural import counted
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Group, Phase, Verdict
 from launchlens.records.variant import Untraced
@@ -29,7 +30,7 @@ def process_notes(
     if set(by_number) - {1}:
         told = [
             f"{', '.join(who) if len(by_number) > 1 else 'each side'} in "
-            f"{'one process' if n == 1 else f'{n} processes'}"
+            f"{'one process' if n == 1 else counted(n, 'process', 'processes')}"
             for n, who in by_number.items()
         ]
         yield (
@@ -43,9 +44,9 @@ def process_notes(
     ]
     if doubtful:
         yield (
-            f"{', '.join(doubtful)}: a step that waits for the CPU takes another time in each "
-            f"process, by up to {BETWEEN_PROCESSES:.0%}. More processes on both sides (--rounds 5) "
-            "tell whether the change is real."
+            f"{', '.join(doubtful)}: the time of a CPU-bound step differs between processes by up "
+            f"to {BETWEEN_PROCESSES:.0%}. More processes on both sides (--rounds 5) tell whether "
+            "the change is real."
         )
 
 

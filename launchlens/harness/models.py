@@ -47,7 +47,7 @@ def build_model(spec: HarnessSpec, device: str, dtype: str) -> BuiltModel:
     source = _read_config(spec)
     whole = shorten_layers(source.config, spec.layers)
     note = None if whole is None else f"Shortened to {spec.layers} of {whole} layers."
-    notes = [*source.notes, *([note] if note else [])]
+    notes = list(source.notes)
     try:
         if spec.weights == "pretrained":
             module, told = _load(source, device, dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from launchlens.calls import LITTLE_BESIDE, CallKind
 from launchlens.catalogue import by_name, step_metrics
 from launchlens.metrics.measure import MeasuredSteps
+from launchlens.plural import counted
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Group, Step
 from launchlens.records.metric import Flaw
@@ -38,8 +39,8 @@ def find_notes(
     steps = measured.steps
     if empty:
         yield (
-            f"{empty} more ranges mark steps but hold no request, no length or no CUDA call: "
-            "counted, not analysed."
+            f"left out: {counted(empty, 'range')} that would be steps, but without a request, a "
+            "length, or a CUDA call."
         )
     yield from _odd_calls(trace, measured)
     yield from _short_rows(steps)
@@ -70,8 +71,8 @@ def _short_rows(steps: Sequence[Step]) -> Iterable[str]:
         if lost:
             calls = by_name()[metric.submitted_by].title
             yield (
-                f"{sum(lost)} {calls} in {len(lost)} steps have no row for their work: "
-                "they did nothing, or events were dropped."
+                f"{calls} that left no work in the trace: {sum(lost)} in "
+                f"{counted(len(lost), 'step')}; they did nothing, or events were dropped."
             )
 
 
@@ -88,9 +89,10 @@ def _hidden_beside(trace: Trace, measured: MeasuredSteps, groups: Sequence[Group
         for number, count in sorted(Counter(trace.api.process[rows].tolist()).items()):
             pid = trace.processes[number].pid
             if pid in known:
+                number_of = counted(count, f"{kind} launch", f"{kind} launches")
                 yield (
-                    f"process {pid}: {count} {kind} launches, in other steps or outside of them, "
-                    "show no work in the trace; a step that ran beside that work was busier than "
+                    f"process {pid}: {number_of} in other steps, or outside of steps, left no "
+                    "work in the trace; a step that ran at the same time kept the GPU busier than "
                     "shown."
                 )
 
@@ -104,24 +106,25 @@ def _odd_calls(trace: Trace, measured: MeasuredSteps) -> Iterable[str]:
     if lost := sum(s.lost_launches or 0 for s in short):
         with_loss = len({s.index for s in short})
         yield (
-            f"{lost} kernel launches in {with_loss} steps have no kernel row: events were dropped, "
-            "or the recording ended first. Busy time is too low and idle too high there."
+            f"{counted(lost, 'kernel launch', 'kernel launches')} in {counted(with_loss, 'step')} "
+            "have no kernel row: events were dropped, or the recording ended first. Busy time is "
+            "too low and idle too high there."
         )
     unnamed = own[calls.unnamed[own]]
     if unnamed.size:
         launched = int((calls.kind[unnamed] != CallKind.UNNAMED).sum())
         known = f", but for {launched} that have work of their own: launches" if launched else ""
         yield (
-            f"{unnamed.size} CUDA calls of the steps have no name in the trace, so that their kind "
-            f"is unknown{known}. Counts of calls are lower bounds."
+            f"{counted(unnamed.size, 'CUDA call')} of the steps have no name in the trace, so "
+            f"their kind is unknown{known}. Counts of calls are lower bounds."
         )
     unlisted = own[calls.unlisted[own]]
     if unlisted.size:
-        counted = Counter(trace.api.names[i] for i in trace.api.name[unlisted].tolist())
-        listed = ", ".join(f"{name} ×{n}" for name, n in counted.most_common(_MOST_NAMES))
+        names = Counter(trace.api.names[i] for i in trace.api.name[unlisted].tolist())
+        listed = ", ".join(f"{name} ×{n}" for name, n in names.most_common(_MOST_NAMES))
         yield (
-            f"{unlisted.size} calls of the steps launched kernels, though they are no launches "
-            f"that launchlens knows ({listed}): launches are lower bounds."
+            f"{counted(unlisted.size, 'call')} of the steps launched kernels, under names that "
+            f"launchlens does not know as launches ({listed}): launches are lower bounds."
         )
 
 
@@ -138,9 +141,9 @@ def _other_threads(
     each = others / len(rows)
     who = ", ".join(f"{tid} (×{n})" for tid, n in Counter(threads).most_common(_MOST_NAMES))
     return (
-        f"process {group.pid}: {each:.0f} launches and copies in each {group.phase} step were made "
-        f"by other threads than the step's: {who}. They are not in its counts; --whole counts the "
-        "calls of all threads."
+        f"process {group.pid}: threads other than the step's made {each:.0f} launches and copies "
+        f"during each {group.phase} step: {who}. They are not counted; --whole counts the calls of "
+        "all threads."
     )
 
 
@@ -153,6 +156,6 @@ def _first_step_stands_out(steps: Sequence[Step], group: Group) -> str | None:
     if windows[0] < 1.5 * rest:
         return None
     return (
-        f"the first {group.phase} step took {windows[0] / rest:.1f} times the median of the "
-        f"others; --skip {group.dropped + 1} leaves it out."
+        f"the first {group.phase} step took {windows[0] / rest:.1f}× as long as the others "
+        f"(median); --skip {group.dropped + 1} leaves it out."
     )

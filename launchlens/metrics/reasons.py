@@ -11,8 +11,8 @@ from launchlens.records.recorder import Need
 
 NO_API = "the trace has no CUDA API calls: CUDA was not traced, or no GPU was used."
 HIDDEN = (
-    "{n} of {g} graph launches have neither node rows nor a whole-graph row, so what they ran is "
-    "not in the trace{why}."
+    "the trace does not hold what {n} of {g} graph launches ran: it has neither node rows nor a "
+    "whole-graph row for them{why}."
 )
 SPANS = "graphs are traced as whole spans, which hide their kernels."
 MIXED = (

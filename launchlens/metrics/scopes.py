@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from launchlens.metrics.engines import StepPattern, patterns
+from launchlens.plural import counted
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Step
 
@@ -33,7 +34,8 @@ def captured_parts(trace: Trace, steps: Sequence[Step]) -> tuple[list[Step], lis
         if scopes:
             name = scopes[0].range
             without = sum(not found for found in inside)
-            left = f" {without} of {len(mine)} steps have none: left out." if without else ""
+            of = f"{without} of {counted(len(mine), 'step')}"
+            left = f" {of} without such a range: left out." if without else ""
             notes.append(
                 f"blockers were looked for in {name!r} within each step, which is what {engine} "
                 f"captures; the step's own range holds the preparation of inputs too.{left}"
@@ -41,7 +43,7 @@ def captured_parts(trace: Trace, steps: Sequence[Step]) -> tuple[list[Step], lis
         else:
             notes.append(
                 f"a step's range holds more than what {engine} captures: inputs are prepared in "
-                "it too. What blocks may lie outside of the captured part."
+                "it too. A blocker found here may lie outside the captured part."
             )
     return parts, notes
 

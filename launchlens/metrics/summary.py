@@ -192,9 +192,9 @@ def _unlike(steps: Sequence[Step]) -> str | None:
         return None
     launches = [s.launches for s in steps if s.launches is not None] or [0]
     return (
-        f"the ranges {steps[0].range!r} do not tell warm-up, prefill and decode apart, and their "
-        f"work differs ({min(launches)} to {max(launches)} launches). Record the engine's own step "
-        "ranges too, leave warm-up out with --skip, or name some of the ranges with --step."
+        f"the ranges {steps[0].range!r} do not say which steps are warm-up, prefill or decode, and "
+        f"their work differs ({min(launches)} to {max(launches)} launches). Record the engine's "
+        "own step ranges too, leave warm-up out with --skip, or name some ranges with --step."
     )
 
 

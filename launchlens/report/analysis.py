@@ -92,7 +92,8 @@ def _sections(analysis: Analysis, timelines: Sequence[Timeline]) -> Iterator[Sec
         if work := tuple(_work(group, i, short)):
             yield Section(f"work-{i}", f"Kernels and gaps of {name}", work, folds=True)
     if (more := len(analysis.summary) - _MOST_GROUPS) > 0:
-        said = f"{more} more groups of steps are left out here; --format json has all of them."
+        groups = counted(more, "more group")
+        said = f"{groups} of steps left out here; --format json has all of them."
         yield Section("more-groups", "More groups", (Text((said,)),))
     if chart := modules(timelines):
         yield Section("modules-section", "Modules", (chart,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from launchlens.plural import counted
 from launchlens.records.blocking import BlockerReport, CaptureAttempt, PatchEffect
 from launchlens.records.figures import Finding
 from launchlens.report.changes import faster
@@ -39,8 +40,8 @@ def blocker_sentence(report: BlockerReport) -> str:
     parts = []
     copies = report.copies_per_step
     for phase, count in copies.items():
-        noun = "synchronizing copy" if count == 1 else "synchronizing copies"
-        parts.append(f"{format_value(count, 'count')} {noun} in each {step_words(phase)}")
+        copy, digits = ("synchronizing copy", "synchronizing copies"), format_value(count, "count")
+        parts.append(f"{counted(count, *copy, digits=digits)} in each {step_words(phase)}")
     others = [f for f in report.findings if not f.copies]
     open_ones = [f for f in others if not f.silent and f.confidence != "cleared"]
     if open_ones:
@@ -66,7 +67,7 @@ def blocker_sentence(report: BlockerReport) -> str:
 
 
 def _findings(count: int, *, other: bool = False) -> str:
-    return f"{count} {'other ' if other else ''}finding{'s' if count > 1 else ''}"
+    return counted(count, "other finding" if other else "finding")
 
 
 def _capture_clause(report: BlockerReport) -> str:
@@ -80,9 +81,8 @@ def _capture_clause(report: BlockerReport) -> str:
     where = f" at {first.source}" if first and first.source else ""
     if not attempt.captured:
         return f"; capture fails{where}"
-    lines = len(attempt.patched_sources)
-    noun = "line" if lines == 1 else "lines"
-    return f"; capture fails{where}, and succeeds with {lines} {noun} patched over{replays}"
+    lines = counted(len(attempt.patched_sources), "line")
+    return f"; capture fails{where}, and succeeds with {lines} patched over{replays}"
 
 
 def _replays_clause(report: BlockerReport) -> str:
@@ -155,7 +155,7 @@ def _untraced_lines(effect: PatchEffect) -> Iterator[Below]:
             said.append(f"{faster(base, ns)}{told}")
         if processes := effect.untraced_processes_ns.get(name):
             span = f"{format_ns(min(processes))} to {format_ns(max(processes))}"
-            said.append(f"{len(processes)} processes, {span}")
+            said.append(f"{counted(len(processes), 'process', 'processes')}, {span}")
         behind = f" ({'; '.join(said)})" if said else ""
         yield Below(f"step, untraced, {name}: {format_ns(ns)}{behind}")
     single = any(n not in effect.untraced_processes_ns for n in effect.untraced_ns)

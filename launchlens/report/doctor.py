@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from launchlens.plural import counted
 from launchlens.records.doctor import Check, DoctorReport
 from launchlens.report.document import Checks, Document, Section, Text
 
@@ -34,5 +35,5 @@ def readiness(checks: Sequence[Check]) -> str:
     failed = sum(check.status == "fail" for check in checks)
     warned = sum(check.status == "warn" for check in checks)
     if failed:
-        return f"Not ready to profile: {failed} of {len(checks)} checks failed."
-    return "Ready to profile" + (f", with {warned} to look at." if warned else ".")
+        return f"Not ready to profile: {failed} of {counted(len(checks), 'check')} failed."
+    return "Ready to profile" + (f", with {counted(warned, 'warning')}." if warned else ".")

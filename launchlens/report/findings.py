@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from launchlens.plural import counted
 from launchlens.records.comparison import Side
 from launchlens.records.figures import Finding
 from launchlens.records.variant import Equivalence, Failure
@@ -129,11 +130,10 @@ def _brief(title: str, findings: Sequence[Finding]) -> Findings:
 def _counted(findings: Sequence[Finding]) -> Text:
     """How many findings of which confidence, and what these words mean."""
     counts: Counter[str] = Counter(finding.confidence for finding in findings)
-    noun = "finding" if len(findings) == 1 else "findings"
     words = [
         f"{counts[word]} {word} ({meaning})" for word, meaning in _MEANINGS.items() if counts[word]
     ]
-    return Text((f"{len(findings)} {noun}: {', '.join(words)}.",), prominence="page")
+    return Text((f"{counted(len(findings), 'finding')}: {', '.join(words)}.",), prominence="page")
 
 
 def describe_equivalence(e: Equivalence) -> str:

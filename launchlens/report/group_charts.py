@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from launchlens.plural import counted
 from launchlens.records.figures import Group
 from launchlens.records.timeline import Timeline
 from launchlens.report import words
@@ -50,17 +51,17 @@ def kernel_times(group: Group, index: int, short: Mapping[str, str]) -> Chart | 
         return None
     return Chart(
         f"kernels-{index}",
-        "Kernels by total time",
+        "Kernels by time",
         tuple(short.get(row.name, row.name) for row in rows),
         (
             Series(
-                "total time",
-                tuple(Value(r.total_ns, "ns", r.total_bound) for r in rows),
+                "time in a step",
+                tuple(Value(r.total_ns / group.steps, "ns", r.total_bound) for r in rows),
                 ("busy", ""),
             ),
         ),
         "ns",
-        caption=f"Over {group.steps} steps together.",
+        caption=f"Mean per step, over {counted(group.steps, 'step')}.",
     )
 
 
@@ -77,7 +78,8 @@ def modules(timelines: Sequence[Timeline]) -> Chart | None:
     if not names:
         return None
     left_out = len(total) - len(names)
-    more = f" {left_out} modules with fewer are left out." if left_out else ""
+    fewer = counted(left_out, "module")
+    more = f" Left out: {fewer} with fewer launches." if left_out else ""
     numbers = [[side.get(name, 0) if side else None for name in names] for side in counts]
     series, unknown = side_series([timeline.side for timeline in timelines], numbers, "count")
     return Chart(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from launchlens.plural import counted
 from launchlens.records.limits import LimitReport, LimitResult, TraceLimits
 from launchlens.report.changes import percent
 from launchlens.report.document import Document, Section, Text
@@ -26,7 +27,7 @@ def limits_document(report: LimitReport, *, held_too: bool = False) -> Document:
 
 def _counted(trace: TraceLimits) -> str:
     broken = sum(not result.passed for result in trace.results)
-    total = "1 limit" if len(trace.results) == 1 else f"{len(trace.results)} limits"
+    total = counted(len(trace.results), "limit")
     return f"{plain(trace.label)}: {f'{broken} of {total} broken' if broken else f'{total} held'}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from launchlens.catalogue import bound_under
+from launchlens.plural import counted
 from launchlens.records.metric import Bound
 from launchlens.records.trend import Trend, TrendPoint, TrendSeries
 from launchlens.report.cells import Value
@@ -41,7 +42,7 @@ def _sentences(series: Sequence[TrendSeries]) -> list[str]:
     metric = plain(series[0].metric)
     if len(series) > _MOST_SENTENCES:
         runs = {point.run_id for one in series for point in one.points}
-        return [f"{metric}: {len(series)} lines, {len(runs)} runs"]
+        return [f"{metric}: {counted(len(series), 'line')}, {counted(len(runs), 'run')}"]
     said = []
     for one in series:
         names = [one.model, one.variant, one.phase and f"{one.phase} step"]
@@ -141,7 +142,7 @@ def _course(series: TrendSeries) -> Course:
 def describe_course(series: TrendSeries) -> str:
     """From the first known value to the last: "47.4 ms → 46.0 ms (−3.0%) over 3 runs"."""
     known = series.known
-    runs = "1 run" if len(series.points) == 1 else f"{len(series.points)} runs"
+    runs = counted(len(series.points), "run")
     if not known:
         return f"{UNKNOWN} in {runs}"
     first, last = known[0], known[-1]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from launchlens.errors import TraceError
+from launchlens.plural import counted
 from launchlens.records.blocking import SEARCHED, SEARCHED_IN_PART, BlockerReport
 from launchlens.records.comparison import Comparison
 from launchlens.records.figures import Analysis, Finding
@@ -105,9 +106,10 @@ def report_between(path: Path, other: Path, choices: Choices) -> BlockerReport:
     between = search_between(*recordings)
     label = both[1].analysis.trace.label
     if between.pairs and not between.findings:
-        said = f"beside {label}, {between.pairs} steps launch the same with the same sizes."
+        pairs = counted(between.pairs, "step")
+        said = f"compared with {label}: {pairs} launch the same kernels with the same sizes."
     else:
-        said = f"{between.pairs} steps were set beside those of {label}, in order."
+        said = f"{counted(between.pairs, 'step')} compared with those of {label}, in order."
     return replace(
         report,
         findings=(*between.findings, *report.findings),

@@ -219,7 +219,7 @@ def test_work_of_other_threads_is_told_from_a_twentieth_on(drawn, analyze):
     drawn.sync(86, 99, tid=9)
     told = analyze(drawn)
     assert told.steps[0].other_thread_submissions == 2
-    assert any("2 launches and copies in each prefill step" in n and "9 (×2)" in n
+    assert any("2 launches and copies during each prefill step" in n and "9 (×2)" in n
                for n in told.notes)  # fmt: skip
 
 

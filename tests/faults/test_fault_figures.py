@@ -130,7 +130,7 @@ def test_old_launch_calls_are_launches(analyzed):
 def test_launches_of_other_threads_are_told(analyzed, said):
     steps = analyzed("launches-on-another-thread")["steps"]
     assert values(steps, "launches", "other_thread_submissions") == [(1, 8)] * 3
-    assert "8 launches and copies in each prefill step were made by other threads" in said(
+    assert "made 8 launches and copies during each prefill step" in said(
         "launches-on-another-thread"
     )
     (window,) = analyzed("launches-on-another-thread", "--whole")["steps"]

@@ -20,7 +20,7 @@ def test_a_lost_kernel_makes_bounds_of_what_it_would_have_changed(drawn, analyze
     }  # fmt: skip
     assert "launches" not in step.bounds
     assert "1 of the step's 2 kernel launches have no kernel row" in step.unknown_reason
-    assert any("1 kernel launches in 1 steps have no kernel row" in n for n in analysis.notes)
+    assert any("1 kernel launch in 1 step have no kernel row" in n for n in analysis.notes)
     (group,) = analysis.summary
     assert (group.gap_histogram, group.gap_followers) == ((), ())
     assert [(k.count_bound, k.share) for k in group.kernels] == [("lower", None)]
@@ -141,7 +141,7 @@ def test_ranges_that_hold_no_step_are_counted(analyze):
             trace.launch(at, at + 5, kernel=(at + 10, at + 20))
     analysis = analyze(trace)
     assert ([s.start_ns for s in analysis.steps], analysis.empty_ranges) == ([0], 3)
-    assert any("3 more ranges mark steps but hold no" in note for note in analysis.notes)
+    assert any("left out: 3 ranges that would be steps" in note for note in analysis.notes)
 
 
 @pytest.mark.parametrize("start", ["-9223372036854775808", "9223372036854775807", "NULL"])
@@ -246,4 +246,6 @@ def test_kernels_lost_outside_of_steps_may_have_kept_the_gpu_busy(drawn, analyze
     drawn.launch(50, 55, tid=2)
     analysis = analyze(drawn)
     assert analysis.steps[0].lost_launches == 0
-    assert any("1 kernel launches, in other steps or outside" in note for note in analysis.notes)
+    assert any(
+        "1 kernel launch in other steps, or outside of steps" in note for note in analysis.notes
+    )

@@ -161,7 +161,7 @@ def test_missing_graphs_outside_the_steps_are_said(analyze):
     analysis = analyze(trace)
     assert analysis.steps[0].busy_ns == 10
     (note,) = analysis.notes
-    assert note.startswith("process 1: 1 graph launches, in other steps or outside of them")
+    assert note.startswith("process 1: 1 graph launch in other steps, or outside of steps,")
 
 
 def test_launch_cost_counts_where_the_launch_does(analyze):
@@ -187,7 +187,9 @@ def test_steps_with_missing_graphs_are_not_left_out_of_their_group(analyze):
     assert (group.device, group.steps, group.graph_tracing) == (0, 4, "missing")
     assert group.metrics["launches"].median == 1
     assert (group.metrics["idle"].median, group.metrics["idle"].unknown) == (None, 2)
-    assert (group.unknown_reason or "").startswith("in 2 of 4 steps 1 of 1 graph launches")
+    assert (group.unknown_reason or "").startswith(
+        "in 2 of 4 steps the trace does not hold what 1 of 1 graph launches ran"
+    )
 
 
 def test_what_has_no_device_comes_last(analyze):

@@ -64,7 +64,7 @@ def test_skipping_all_steps_or_fewer_than_none_is_a_usage_error(analyze, skip):
 def test_a_slow_first_step_is_pointed_out(analyze):
     notes = analyze(steps_of([900, 100, 100, 100, 100])).notes
     assert notes == (
-        "the first prefill step took 9.0 times the median of the others; --skip 1 leaves it out.",
+        "the first prefill step took 9.0× as long as the others (median); --skip 1 leaves it out.",
     )
 
 

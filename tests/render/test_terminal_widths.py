@@ -103,7 +103,7 @@ def test_unknown_idle_says_why():
     ]
     report = in_terminal(missing, width=100)
     first = report.split("\n\n")[0].replace("\n", " ")
-    assert "GPU idle unknown: 1 of 1 graph launches have neither node rows" in first
+    assert "GPU idle unknown: the trace does not hold what 1 of 1 graph launches ran" in first
     assert "--cuda-graph-trace=node" in first
     assert re.search(r"GPU idle, traced +unknown", report)
     assert re.search(r"launches per step +1 ", report)

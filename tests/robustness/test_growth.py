@@ -78,4 +78,4 @@ def test_a_thousand_processes(tmp_path):
     document = analysis_document(analysis)
     assert len(document.sections) < 200
     said = next(s for s in document.sections if s.title == "More groups").blocks[0].lines
-    assert said == ("936 more groups of steps are left out here; --format json has all of them.",)
+    assert said == ("936 more groups of steps left out here; --format json has all of them.",)

@@ -42,7 +42,7 @@ def answer(**more):
     told = {
         "variant": "eager",
         "spec": SPEC,
-        "notes": [NOTE, "The decode step was left eager: why."],
+        "notes": ["The decode step was left eager: why."],
         "environment": MACHINE,
         "model": MODEL,
         "requests": [

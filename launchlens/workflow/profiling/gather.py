@@ -69,10 +69,9 @@ def facts_of(
 def notes_of(result: TimeResult | TraceResult) -> tuple[str, ...]:
     """What a report must say of a variant: the program's own notes, and what it could not measure.
 
-    That the model was shortened is left out: `VariantFacts.layers_note` says it.
+    That the model was shortened `VariantFacts.layers_note` says alone.
     """
-    shortened = result.model and result.model.layers_note
-    notes = [note for note in result.notes if note != shortened]
+    notes = list(result.notes)
     notes += _patch_note(result.spec)
     if isinstance(result, TimeResult):
         notes += [
