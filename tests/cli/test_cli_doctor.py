@@ -44,7 +44,7 @@ def test_a_good_machine(cli, found):
         "skip  tracing trial: not asked for",
         "      → nothing to do",
         "",
-        "Ready to profile, with 1 to look at.",
+        "Ready to profile, with 1 warning.",
     ]
 
 

@@ -261,7 +261,8 @@ def test_a_launch_that_only_the_second_recording_has(cli, tmp_path):
 def test_recordings_that_are_alike_show_nothing(cli, tmp_path):
     report, code, _ = between(cli, tmp_path, recording())
     assert (report["findings"], report["unseen"], code) == ([], [], 0)
-    assert report["notes"][0] == "compared with b: 3 steps launch the same kernels with the same sizes."
+    said = "compared with b: 3 steps launch the same kernels with the same sizes."
+    assert report["notes"][0] == said
 
 
 def test_recordings_of_other_lengths_leave_steps_untold(cli, tmp_path):
