@@ -24,7 +24,10 @@ def _step_numbers(text: str) -> StepNumbers:
 
 def scrub(
     trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="An nsys SQLite export (plain, .gz, .xz, .zst).")
+        Path,
+        typer.Argument(
+            metavar="TRACE", help="An nsys export or torch.profiler JSON (also packed)."
+        ),
     ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="The copy to write; a name in .xz compresses it.")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from launchlens.trace.interface import TraceFile, TraceFormat
+from launchlens.errors import TraceError
+from launchlens.trace.interface import Excerpt, TraceFile, TraceFormat
 
 if TYPE_CHECKING:
     from launchlens.records.columns import Trace
@@ -51,6 +53,23 @@ class KinetoFormat(TraceFormat):
         from launchlens.trace.formats.kineto.sizes import read_launch_sizes
 
         return read_launch_sizes(file)
+
+    def scrub(self, file: TraceFile, out: Path, excerpt: Excerpt | None) -> None:
+        """See `scrub.scrub_json`; steps cannot be cut out yet."""
+        if excerpt is not None:
+            raise TraceError(
+                f"{file.named} is a trace of {self.title}, of which launchlens cuts out no steps.",
+                hint="Scrub the whole trace, or record fewer steps.",
+            )
+        from launchlens.trace.formats.kineto.scrub import scrub_json
+
+        scrub_json(file, out)
+
+    def secrets(self, file: TraceFile) -> list[str]:
+        """See `scrub.find_secrets`."""
+        from launchlens.trace.formats.kineto.scrub import find_secrets
+
+        return find_secrets(file)
 
 
 FORMAT = KinetoFormat()

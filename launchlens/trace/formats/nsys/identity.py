@@ -49,6 +49,11 @@ def find_names(connection: sqlite3.Connection) -> re.Pattern[str] | None:
             values = connection.execute(f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)}")
             for (value,) in values:
                 found |= set(_names_in(value))
+    return pattern_of(found)
+
+
+def pattern_of(found: set[str]) -> re.Pattern[str] | None:
+    """Names that tell somebody apart, as a pattern for whole words; None without any."""
     names = sorted((n for n in found if _tells_apart(n)), key=len, reverse=True)[:_MOST]
     if not names:
         return None
