@@ -36,6 +36,14 @@ def test_perfetto_takes_the_step_named(cli, tmp_path, number):
     assert err.startswith(f"step {number} (prefill): ")
 
 
+def test_an_export_replaces_an_earlier_one(cli, tmp_path):
+    """It is Chrome trace JSON, as torch.profiler's are, and no trace all the same."""
+    out = tmp_path / "step.json"
+    for number in (0, 3):
+        assert cli("export", EAGER, "--perfetto", out, "--step", number)[0] == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["otherData"]["step"] == 3
+
+
 def test_steps_that_are_not_there_or_cannot_be_drawn(fails, tmp_path):
     to = ("--perfetto", tmp_path / "step.json")
     assert "There are 0 to 7." in fails("export", EAGER, *to, "--step", 8, code=2)

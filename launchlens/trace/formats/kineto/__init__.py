@@ -18,6 +18,8 @@ _LOOKED_THROUGH = 1 << 20
 # A name of a key, not a word of a text: within a text its quotes would stand behind backslashes.
 _OWN_KEY = re.compile(rb'"(?:traceEvents|schemaVersion)"\s*:')
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+_EXPORTED = b'{"displayTimeUnit":"ns","otherData":{"side":'
+"""How `export --perfetto` begins, which draws a step and is no recording."""
 
 
 class KinetoFormat(TraceFormat):
@@ -30,8 +32,8 @@ class KinetoFormat(TraceFormat):
     hint = "With torch.profiler: prof.export_chrome_trace(FILE) writes a trace."
 
     def sniff(self, file: TraceFile) -> bool:
-        """A JSON object with ``traceEvents``, or that begins as Kineto's do."""
-        if not _BEGIN.match(file.head):
+        """A JSON object with ``traceEvents``, or that begins as Kineto's do; not our own export."""
+        if not _BEGIN.match(file.head) or file.head.startswith(_EXPORTED):
             return False
         with file.path.open("rb") as source:
             return _OWN_KEY.search(source.read(_LOOKED_THROUGH)) is not None
