@@ -367,6 +367,38 @@ def benchmark() -> None:
     )
 
 
+def benchmark_kineto() -> None:
+    """The last result of benchmarks/kineto.py."""
+    result = json.loads((ROOT / "benchmarks" / "kineto.json").read_text(encoding="utf-8"))
+    about = result["machine"]
+    versions = ", ".join(f"{k} {v}" for k, v in about["versions"].items() if v)
+    out(
+        f"Measured {result['date']} on {about['cores']} cores of {about['cpu']} "
+        f"(load average {about['load_before']:.1f} when it began), Python {about['python']}, "
+        f"{versions}."
+    )
+    for name in ("few", "many"):
+        part = result[name]
+        out(f"\n{part['events']:,} events, {part['bytes'] / 1e6:,.0f} MB:\n")
+        rows = [
+            (f"`{way}`", f["failed"], "–", "–")
+            if "failed" in f
+            else (
+                f"`{way}`",
+                f"{f['median_s']:.2f} s",
+                f"{f['cpu_s']:.2f} s",
+                f"{f['peak_bytes'] / 1e6:,.0f} MB",
+            )
+            for way, f in part["ways"].items()
+        ]
+        out(table(("way", "wall", "processor", "peak memory"), rows))
+    analyze = result["analyze"]
+    out(
+        f"\n`launchlens analyze` of the latter: {analyze['median_s']:.1f} s, "
+        f"{analyze['peak_bytes'] / 1e6:,.0f} MB."
+    )
+
+
 def _figures(figures: dict[str, Any]) -> tuple[str, ...]:
     return (
         f"{figures['median_s']:.2f} s",
