@@ -14,7 +14,7 @@ from functools import cache
 from typing import get_type_hints
 
 from launchlens.records.figures import Gaps, Step
-from launchlens.records.metric import Bound, Metric, Owner, Unit
+from launchlens.records.metric import Bound, Metric, Owner, Role, Unit
 from launchlens.records.variant import RequestFigures, SideFigures, VariantFacts
 
 GAPS = "gaps_ns"
@@ -61,6 +61,12 @@ def plotted_in(chart: str) -> dict[str, Metric]:
 def shown_in(table: str) -> Metric:
     """The metric whose parts a table of a group lists, and whose bound its counts share."""
     return next(m for m in metrics() if m.table == table)
+
+
+def of_role(role: Role) -> tuple[Metric, ...]:
+    """The metrics of a role, untraced ones first."""
+    found = [metric for metric in metrics() if metric.role == role]
+    return tuple(sorted(found, key=lambda metric: not metric.untraced))
 
 
 def gap_causes() -> dict[str, Metric]:

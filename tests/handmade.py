@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import MISSING, fields, replace
 
 from launchlens.catalogue import bound_under, step_metrics
@@ -79,7 +80,7 @@ def trace(label="eager", **changes) -> TraceInfo:
     made = TraceInfo(
         file=f"{label}.sqlite",
         label=label,
-        sha256="ab" * 32,
+        sha256=hashlib.sha256(label.encode()).hexdigest(),
         nsys_version="2025.3.2",
         export_schema="3.20.6",
         gpu="NVIDIA H200",

@@ -29,6 +29,15 @@ def as_markdown(record):
     return write(document_of(record), "markdown")
 
 
+def as_github(markdown):
+    """The page that GitHub's own parser makes of Markdown, tags of HTML left in."""
+    import cmarkgfm
+    from cmarkgfm.cmark import Options
+
+    unsafe = Options.CMARK_OPT_UNSAFE
+    return cmarkgfm.github_flavored_markdown_to_html(markdown, options=unsafe)
+
+
 def as_html(record, timelines=()):
     return write(document_of(record, timelines), "html")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from launchlens.catalogue import metrics
-from launchlens.comparison.differences import find_differences, reader_notes
+from launchlens.comparison.differences import find_differences, reader_notes, reader_remarks
 from launchlens.comparison.figures import figure_of
 from launchlens.comparison.kernels import kernel_changes
 from launchlens.comparison.processes import IN_DOUBT, is_in_doubt
@@ -63,6 +63,7 @@ def tabulate(sides: Sequence[SideInput], *, title: str | None = None) -> Compari
         phases=phases,
         differences=tuple(find_differences(sides, pairs)),
         notes=tuple(reader_notes(sides, labels, pairs)),
+        remarks=tuple(reader_remarks(sides, labels)),
         title=title,
     )
 
@@ -88,11 +89,21 @@ def _side(side: SideInput, label: str, short: str, group: Group | None) -> Side:
         findings=side.findings,
         losses=side.analysis.losses if side.analysis else (),
         blockers_unseen=side.blockers_unseen,
+        captured=_is_captured(side),
+        reference=side.reference,
         gap_histogram=group.gap_histogram if group else (),
         kernels=group.kernels if group else (),
         api_calls=group.api_calls if group else (),
         gap_followers=group.gap_followers if group else (),
     )
+
+
+def _is_captured(side: SideInput) -> bool | None:
+    """Whether steps launch graphs; of a variant without a trace what it says of itself."""
+    if side.analysis is None:
+        return None if side.facts.failure else side.facts.captures
+    tracing = {group.graph_tracing for group in side.analysis.summary}
+    return bool(tracing - {None, "none"})
 
 
 def _phase(
@@ -105,6 +116,8 @@ def _phase(
         stats = [
             figure_of(side, group, phase, metric) for side, group in zip(sides, groups, strict=True)
         ]
+        if metric.whole_graph and all(source != "graph trace" for _, source in stats):
+            continue  # no side was traced both ways
         if any(stat is not None for stat, _ in stats):
             row = mark_failed(metric_row(metric, stats, groups), sides)
             if metric.untraced:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from launchlens.comparison.processes import process_notes
+from launchlens.comparison.processes import chance_notes, process_remarks
 from launchlens.comparison.sides import Groups
 from launchlens.records.comparison import Difference, SideInput
 from launchlens.records.figures import Group
@@ -59,22 +59,26 @@ def find_differences(sides: Sequence[SideInput], pairs: Sequence[Groups]) -> lis
     return found
 
 
-def _told(side: SideInput, groups: Sequence[Group | None]) -> list[str]:
-    """What one side says of itself; what all say alike needs saying once."""
-    told = [side.facts.layers_note] if side.facts.layers_note else []
-    told += side.facts.notes
+def _doubts(side: SideInput, groups: Sequence[Group | None]) -> list[str]:
+    """What makes a side's own figures doubtful."""
     reason = next((g.unknown_reason for g in groups if g is not None), None)
-    if reason:
-        told.append(f"some figures are unknown: {reason}")
+    told = [f"some figures are unknown: {reason}"] if reason else []
     if side.analysis is not None:
         told += [*side.analysis.trace.warnings, *side.analysis.notes]
     return told
 
 
+def _told_once(labels: Sequence[str], told: Sequence[Sequence[str]]) -> Iterator[str]:
+    """What sides say, each with their names; what all say alike stands without."""
+    for note in dict.fromkeys(note for own in told for note in own):
+        who = [label for own, label in zip(told, labels, strict=True) if note in own]
+        yield note if len(who) == len(labels) else f"{', '.join(who)}: {note}"
+
+
 def reader_notes(
     sides: Sequence[SideInput], labels: Sequence[str], pairs: Sequence[Groups]
 ) -> list[str]:
-    """What a reader must know before trusting the comparison, in sentences."""
+    """What makes figures doubtful, in sentences."""
     notes = []
     tracing = {g.graph_tracing for g in pairs[0] if g}
     if "graph" in tracing and "node" in tracing:
@@ -82,22 +86,17 @@ def reader_notes(
             "node-level and whole-graph tracing are set side by side: take counts from the "
             "node-level side and times from the whole-graph or untraced side."
         )
-    for side, label in zip(sides, labels, strict=True):
-        if (failure := side.facts.failure) is not None:
-            where = f" at {failure.source}" if failure.source else ""
-            said = f"{label} {failure.words}{where}: {failure.error_line}"
-            more = [failure.hint] if failure.hint else []
-            more += [f"Its output is in {failure.log}."] if failure.log else []
-            notes.append(" ".join([said if said.endswith(".") or not more else f"{said}.", *more]))
-    told = [_told(side, [g[index] for g in pairs]) for index, side in enumerate(sides)]
-    for note in dict.fromkeys(note for own in told for note in own):
-        who = [label for own, label in zip(told, labels, strict=True) if note in own]
-        everyone = len(who) == len(sides)
-        notes.append(note if everyone else f"{', '.join(who)}: {note}")
-    notes += process_notes(sides, labels, pairs)
+    doubts = [_doubts(side, [g[index] for g in pairs]) for index, side in enumerate(sides)]
+    return [*notes, *_told_once(labels, doubts), *chance_notes(sides, labels, pairs)]
+
+
+def reader_remarks(sides: Sequence[SideInput], labels: Sequence[str]) -> list[str]:
+    """What else a reader should know of the sides, in sentences."""
+    told = [[*filter(None, [s.facts.layers_note]), *s.facts.notes] for s in sides]
+    remarks = [*_told_once(labels, told), *process_remarks(sides, labels)]
     if not any(side.facts.untraced for side in sides):
-        notes.append(
-            "all times are traced: tracing lengthens CPU-bound steps most, so idle is "
+        remarks.append(
+            "All times are traced: tracing lengthens CPU-bound steps most, so idle is "
             "overstated. Time the steps without a profiler before quoting a speed-up."
         )
-    return notes
+    return remarks

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from launchlens.catalogue import by_name
 from launchlens.comparison.sides import timing_group
 from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Group, Phase, Stat
@@ -13,9 +14,6 @@ from launchlens.records.metric import Bound, Metric
 Compute = Callable[[SideInput, Group | None, Phase], Stat | None]
 SIDE_FIGURES: dict[str, Compute] = {}
 """Figures of a side that are computed, by name; the others are fields of its facts."""
-
-_SPENT_BY = {"graph_memory_bytes": "captures", "capture_ns": "prepares"}
-"""Facts that say of a variant whether it spends that at all."""
 
 
 def side_figure(compute: Compute) -> Compute:
@@ -30,14 +28,11 @@ def figure_of(
     """A side's figure and where it comes from: "trace", "graph trace" or "untraced"."""
     if metric.owner == "side":
         compute = SIDE_FIGURES.get(metric.name)
-        return compute(side, group, phase) if compute else _fact(side, metric.name), "untraced"
-    if group is None:
-        return None, "trace"
-    if metric.timed:
-        timed = _timed(side, group, metric.name)
-        if timed is not None:
-            return timed, "graph trace"
-    return group.metrics.get(metric.name), "trace"
+        figure = compute(side, group, phase) if compute else _fact(side, metric)
+        if metric.whole_graph:
+            return figure, "graph trace" if side.timing else "trace"
+        return figure, "untraced"
+    return group.metrics.get(metric.name) if group else None, "trace"
 
 
 def side_figures(side: SideInput) -> tuple[Group, ...]:
@@ -48,7 +43,7 @@ def side_figures(side: SideInput) -> tuple[Group, ...]:
             metrics={
                 name: stat
                 for name, compute in SIDE_FIGURES.items()
-                if compute is not untraced_ns
+                if by_name()[name].of_phase is None  # of a phase, whatever trace there is
                 and (stat := compute(side, group, group.phase)) is not None
             },
         )
@@ -56,18 +51,21 @@ def side_figures(side: SideInput) -> tuple[Group, ...]:
     )
 
 
-def _timed(side: SideInput, group: Group, name: str) -> Stat | None:
-    """A time from the whole-graph trace, where there is one that knows it."""
-    timing = timing_group(side, group)
-    if timing is None or timing.metrics[name].median is None:
-        return None
-    return timing.metrics[name]
-
-
 @side_figure
 def untraced_ns(side: SideInput, _group: Group | None, phase: Phase) -> Stat | None:
     """Wall time of the steps of this phase, timed with no profiler."""
     return next((u.wall_ns for u in side.facts.untraced if u.phase == phase), None)
+
+
+@side_figure
+def window_graph_ns(side: SideInput, group: Group | None, _phase: Phase) -> Stat | None:
+    """Window in the whole-graph trace; of steps without graphs that of their only trace."""
+    if group is None:
+        return None
+    if side.timing is None:
+        return group.metrics.get("window_ns") if group.graph_tracing == "none" else None
+    timing = timing_group(side, group)
+    return timing.metrics["window_ns"] if timing else None
 
 
 @side_figure
@@ -106,10 +104,10 @@ def _idle_of(busy_ns: float, wall_ns: float | None) -> float | None:
     return max(0.0, 1 - busy_ns / wall_ns) if wall_ns else 0.0
 
 
-def _fact(side: SideInput, name: str) -> Stat | None:
-    value = getattr(side.facts, name)
-    if value is None and side.facts.untraced and name in _SPENT_BY:
-        value = 0 if getattr(side.facts, _SPENT_BY[name]) is False else None
+def _fact(side: SideInput, metric: Metric) -> Stat | None:
+    value = getattr(side.facts, metric.name)
+    if value is None and side.facts.untraced and metric.spent_if:
+        value = 0 if getattr(side.facts, metric.spent_if) is False else None
     return None if value is None else _point(value, 1)
 
 

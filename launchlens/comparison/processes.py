@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from launchlens.catalogue import by_name
+from launchlens.catalogue import of_role
 from launchlens.comparison.margins import BETWEEN_PROCESSES, SMALLEST_RELATIVE
 from launchlens.comparison.rows import judge
 from launchlens.comparison.sides import Groups
@@ -19,10 +19,8 @@ IN_DOUBT = "processes differ by as much in a step that waits for the CPU, and a 
 _MOSTLY_BUSY = 0.5  # of the untraced step: what does not wait for the CPU does not scatter with it
 
 
-def process_notes(
-    sides: Sequence[SideInput], labels: Sequence[str], pairs: Sequence[Groups]
-) -> Iterator[str]:
-    """What a reader must know of the processes behind untraced times, in sentences."""
+def process_remarks(sides: Sequence[SideInput], labels: Sequence[str]) -> Iterator[str]:
+    """In how many processes untraced times were measured, where that is more than one."""
     by_number: dict[int, list[str]] = {}
     for side, label in zip(sides, labels, strict=True):
         if side.facts.untraced:
@@ -34,9 +32,15 @@ def process_notes(
             for n, who in by_number.items()
         ]
         yield (
-            f"untraced, {'; '.join(told)}: times are medians of the processes' medians, and their "
+            f"Untraced, {'; '.join(told)}: times are medians of the processes' medians, and their "
             "intervals cover how processes differ."
         )
+
+
+def chance_notes(
+    sides: Sequence[SideInput], labels: Sequence[str], pairs: Sequence[Groups]
+) -> Iterator[str]:
+    """Which sides' untraced changes may be chance, in a sentence."""
     doubtful = [
         label
         for index, label in enumerate(labels)
@@ -61,7 +65,7 @@ def judge_untraced(before: Untraced, after: Untraced, busy_ns: float | None = No
     shares = [busy_ns / wall for wall in (base.median, stat.median) if busy_ns and wall]
     if _waits(shares) and _is_small(before, after):
         return "inconclusive"
-    return judge(by_name()["untraced_ns"], base, stat, SMALLEST_RELATIVE * base.median)
+    return judge(of_role("step")[0], base, stat, SMALLEST_RELATIVE * base.median)
 
 
 def is_in_doubt(
@@ -74,7 +78,8 @@ def is_in_doubt(
     )
     if before is None or after is None:
         return False
-    busy = [g.metrics["busy_ns"].median if g else None for g in (base_group, group)]
+    (busy_time,) = of_role("busy")
+    busy = [g.metrics[busy_time.name].median if g else None for g in (base_group, group)]
     return may_be_chance(before, after, busy)
 
 

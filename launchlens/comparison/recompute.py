@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from launchlens.catalogue import by_name
+from launchlens.catalogue import by_name, of_role
 from launchlens.comparison.processes import may_be_chance
 from launchlens.comparison.rows import judged, threshold_of
 from launchlens.errors import LaunchlensError
@@ -61,7 +61,7 @@ def _row(comparison: Comparison, phase: str, rows: dict[str, Row], row: Row) -> 
             replace(cell, verdict="inconclusive")
             if i
             and cell.verdict in ("better", "worse", "same")
-            and _in_doubt(comparison, phase, rows.get("busy_ns"), i)
+            and _in_doubt(comparison, phase, rows.get(of_role("busy")[0].name), i)
             else cell
             for i, cell in enumerate(cells)
         )

@@ -12,6 +12,7 @@ from launchlens.records.comparison import Cell, Row, SideInput
 from launchlens.records.figures import Group, Stat, Verdict
 from launchlens.records.metric import Bound, Metric
 
+_SPANS = "a whole-graph span counts as busy throughout, so that this is only a bound"
 _OPPOSITE: dict[Bound | None, Bound] = {"lower": "upper", "upper": "lower"}
 
 
@@ -27,7 +28,7 @@ def metric_row(metric: Metric, stats: Sequence[tuple[Stat | None, str]], groups:
         threshold=threshold_of(metric),
         cells=tuple(cells),
         headline=metric.headline,
-        note=_row_note(metric, cells, groups),
+        note=_row_note(metric, groups),
     )
 
 
@@ -86,7 +87,7 @@ def judge(metric: Metric, base: Stat, stat: Stat, margin: float) -> Verdict:
     """
     assert base.median is not None
     assert stat.median is not None
-    if metric.direction == 0:
+    if metric.direction == 0 or not metric.judged:
         return "neutral"
     change = stat.median - base.median
     bounds = (base.ci_low, base.ci_high, stat.ci_low, stat.ci_high)
@@ -119,34 +120,22 @@ def _bound(metric: Metric, stat: tuple[Stat | None, str], group: Group | None) -
 def _with_bounds(
     metric: Metric, cells: Sequence[Cell], bounds: Sequence[Bound | None]
 ) -> list[Cell]:
-    """Mark the cells that are only bounds, and withhold verdicts that these cannot carry.
+    """Mark the cells that are only bounds, and withhold changes that these cannot carry.
 
-    A candidate that is only a lower bound may have changed by more than is shown, a baseline that
-    is one by less. Where the change may be either, none is given.
+    A candidate that is only a lower bound may have changed by more than is known, a baseline that
+    is one by less. A change whose sign that could turn is none: there is no verdict either.
     """
-    marked = []
-    for i, (cell, bound) in enumerate(zip(cells, bounds, strict=True)):
-        open_ends = {bound} | {_OPPOSITE.get(bounds[0])} if i else {bound}
-        open_ends.discard(None)
-        change_bound = next(iter(open_ends)) if i and len(open_ends) == 1 else None
-        verdict, change, relative = cell.verdict, cell.change, cell.relative
-        if i and open_ends and verdict in ("better", "worse", "same"):
-            # More of it ("lower": it may be more) is good or bad, as the metric has it.
-            proven = "better" if ("lower" in open_ends) == (metric.direction > 0) else "worse"
-            if len(open_ends) > 1 or verdict != proven:
-                verdict = "inconclusive"
-        if len(open_ends) > 1:
-            change = relative = None
-        marked.append(
-            replace(
-                cell,
-                bound=bound,
-                verdict=verdict,
-                change=change,
-                relative=relative,
-                change_bound=change_bound if change is not None else None,
-            )
-        )
+    marked = [replace(cell, bound=bound) for cell, bound in zip(cells, bounds, strict=True)]
+    for i, cell in enumerate(marked[1:], 1):
+        ends: set[Bound | None] = {cell.bound, _OPPOSITE.get(bounds[0])} - {None}
+        if not ends or cell.change is None:
+            continue
+        (end, *others) = ends
+        if others or (cell.change <= 0 if end == "lower" else cell.change >= 0):
+            verdict: Verdict = "incomparable" if metric.direction and metric.judged else "neutral"
+            marked[i] = replace(cell, change=None, relative=None, verdict=verdict)
+        else:
+            marked[i] = replace(cell, change_bound=end)
     return marked
 
 
@@ -161,20 +150,13 @@ def mark_failed(row: Row, sides: Sequence[SideInput]) -> Row:
     return replace(row, cells=tuple(cells))
 
 
-def _row_note(metric: Metric, cells: Sequence[Cell], groups: Groups) -> str | None:
+def _row_note(metric: Metric, groups: Groups) -> str | None:
     """Remarks that must stand beside a row."""
-    if any(cell.source == "graph trace" for cell in cells):
-        return (
-            "captured sides' traced step times come from their whole-graph traces, all else from "
-            "the node-level ones"
-        )
+    if metric.whole_graph:
+        return "from the whole-graph traces; all other traced figures are from the node-level ones"
     tracing = {g.graph_tracing for g in groups if g}
-    if metric.of_window and "graph" in tracing:
-        if tracing & {"node", "mixed", "none"}:
-            return (
-                "a whole-graph span counts as busy throughout: that side's idle is a lower bound, "
-                "not to be set against node-level idle"
-            )
-        return "whole-graph spans count as busy throughout: idle is a lower bound"
+    if any(metric.bound_under(mode) for mode in tracing):
+        alike = not tracing & {"node", "mixed", "none"}
+        return _SPANS + ("" if alike else ", not to be set against node-level tracing")
     holds = metric.caution_in is None or metric.caution_in in tracing
     return metric.caution if metric.caution and holds else None

@@ -23,6 +23,19 @@ class Comment:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the environment of an automatic job says; None where it does not.
+
+    ``built``: the commit that was checked out, which may be a merge that the forge made for it.
+    """
+
+    repo: str
+    number: int | None = None
+    head: str | None = None
+    built: str | None = None
+
+
 class Change(Protocol):
     """One change (pull request, merge request) under review. Every method raises `ForgeError`."""
 
@@ -45,11 +58,22 @@ class Change(Protocol):
 class Forge(Protocol):
     """A forge. Its file in `launchlens.forge.forges` holds an instance named ``FORGE``."""
 
+    name: ClassVar[str]
+    """What people call it."""
     form: ClassVar[str]
     """How its repositories are written, such as "owner/name"."""
+    change: ClassVar[str]
+    """What it calls a change under review, such as "pull request"."""
+    jobs: ClassVar[str]
+    """What its automatic jobs are called."""
+    longest: ClassVar[int]
+    """Bytes of the longest comment that it takes."""
 
     def has(self, repo: str) -> bool:
         """Whether a repository written so is one of this forge."""
+
+    def job(self) -> Job | None:
+        """The job that this process belongs to, by its environment; None if it is none of its."""
 
     def open(self, repo: str, number: int) -> Change:
         """A change by its number, with the token that the environment holds.

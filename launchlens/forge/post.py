@@ -8,7 +8,7 @@ from typing import Literal
 
 from launchlens.errors import UsageError
 from launchlens.forge.forges import all_forges
-from launchlens.forge.interface import Change, Comment
+from launchlens.forge.interface import Change, Comment, Forge, Job
 
 Action = Literal["created", "updated", "unchanged"]
 
@@ -31,19 +31,45 @@ def make_marker(key: str) -> str:
     return f"<!-- launchlens:comment:{safe} -->"
 
 
-def open_change(repo: str, number: int, *, dry_run: bool = False) -> Change | None:
-    """A change on the forge whose repositories are written so; None if it is a dry run.
+def find_job() -> Job | None:
+    """The automatic job that this process belongs to; None if it is none of any forge's."""
+    jobs = (forge.job() for forge in all_forges())
+    return next((job for job in jobs if job is not None), None)
+
+
+def find_forge(repo: str | None) -> Forge:
+    """The forge whose repositories are written so; where none is named, that of short comments.
 
     Raises:
-        UsageError: repo or number make no sense, or no token was found.
+        UsageError: it is no repository of any.
     """
-    forge = next((forge for forge in all_forges() if forge.has(repo)), None)
+    forges = all_forges()
+    if repo is None:
+        return min(forges, key=lambda forge: forge.longest)
+    forge = next((forge for forge in forges if forge.has(repo)), None)
     if forge is None:
-        forms = " or ".join(known.form for known in all_forges())
+        forms = " or ".join(known.form for known in forges)
         raise UsageError(f"{repo!r} is no repository.", hint=f"Write {forms}.")
+    return forge
+
+
+def open_change(repo: str | None, number: int | None) -> Change:
+    """A change by the repository and its number.
+
+    Raises:
+        UsageError: repo or number are missing or make no sense, or no token was found.
+    """
+    forge = find_forge(repo)
+    if repo is None or number is None:
+        lacking = "repository" if repo is None else f"{forge.change}"
+        jobs = " or ".join(known.jobs for known in all_forges())
+        raise UsageError(
+            f"No {lacking} is named to comment on.",
+            hint=f"Give --repo and --pr, which {jobs} would tell, or --dry-run.",
+        )
     if number < 1:
-        raise UsageError(f"{number} is no number of a pull request.")
-    return None if dry_run else forge.open(repo, number)
+        raise UsageError(f"{number} is no number of a {forge.change}.")
+    return forge.open(repo, number)
 
 
 def post_comment(change: Change, body: str, marker: str) -> Posted:

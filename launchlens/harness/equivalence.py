@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 
 from launchlens.errors import HarnessError
+from launchlens.harness.distances import ROUNDINGS
+
+_EPSILON = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}
+"""Distance of 1 from the next larger number of a dtype; NumPy has no bfloat16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class OutputDifference:
         baseline_finite: no infinity and no NaN on the baseline's side.
         candidate_finite: the same for the candidate.
         top1_agreement: fraction of rows whose largest logit is the same token.
+        tolerance: difference that the dtype's rounding explains, by the baseline's largest output;
+            None when that cannot be known.
         reason: why the values are unknown, else None.
     """
 
@@ -36,6 +42,7 @@ class OutputDifference:
     candidate_finite: bool | None
     top1_agreement: float | None
     reason: str | None = None
+    tolerance: float | None = None
 
 
 def save_outputs(path: Path, outputs: Mapping[str, np.ndarray[Any, Any]]) -> None:
@@ -96,7 +103,15 @@ def _difference(
         candidate_finite=finite[1],
         top1_agreement=float(np.mean(first.argmax(-1) == second.argmax(-1))),
         reason=None if all(finite) else "Some outputs are not finite.",
+        tolerance=_tolerance(dtype, first) if all(finite) else None,
     )
+
+
+def _tolerance(dtype: str, baseline: np.ndarray[Any, Any]) -> float | None:
+    """Difference that other kernels for the same step explain, as that of replays from eager."""
+    if dtype not in _EPSILON or not baseline.size:
+        return None
+    return float(ROUNDINGS[dtype] * _EPSILON[dtype] * np.abs(baseline).max())
 
 
 def _unknown(dtype: str, phase: str, reason: str) -> OutputDifference:

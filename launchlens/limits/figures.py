@@ -74,7 +74,11 @@ def _of_cell(limit: Limit, where: str, row: Row, cell: Cell) -> Figure:
     elif cell.verdict == "inconclusive" and not (cell.bound or base.bound):
         reason = reason or "the confidence interval crosses the smallest difference that matters"
     before = None if len(row.cells) == 1 else base.value
+    # Of bounds too, whose change a report withholds: a limit is told apart by its own direction.
     change, relative = cell.change, cell.relative
+    if change is None and cell.value is not None and before is not None:
+        change = cell.value - before
+        relative = change / before if before else None
     return Figure(where, cell.value, before, change, relative, cell.bound, base.bound, reason)
 
 

@@ -28,7 +28,7 @@ class SideInput:
     """One side handed to `compare`: traces may be missing (a variant that failed).
 
     ``analysis`` gives counts and kernels; ``timing`` (optional) is a whole-graph trace of the
-    same variant, which gives times.
+    same variant, which gives times. ``reference`` is how the user named the side.
     """
 
     label: str
@@ -37,6 +37,7 @@ class SideInput:
     facts: VariantFacts = field(default_factory=VariantFacts)
     findings: tuple[Finding, ...] = ()
     blockers_unseen: tuple[str, ...] = ()
+    reference: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,13 @@ class Cell:
     n: int = 0
     """Steps or samples behind it."""
     change: float | None = None
-    """Value less the baseline's."""
+    """Value less the baseline's; null where its sign is not known."""
     relative: float | None = None
     """Change over the baseline's value."""
     verdict: Verdict = "neutral"
-    """Judgement of the change."""
+    """Judgement of the change; `incomparable`: one of them is only a bound, and the true change may
+    be of either sign.
+    """
     source: str = "trace"
     """Where it comes from: `trace`, `graph trace` or `untraced`."""
     note: str | None = None
@@ -66,7 +69,7 @@ class Cell:
     bound: Bound | None = None
     """`lower` or `upper` where the value is only a bound of the true one."""
     change_bound: Bound | None = None
-    """The same of the change, which is null where it could be either."""
+    """The same of the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,10 @@ class KernelDiff:
     """Time in each step of the baseline."""
     candidate_ns: int
     """Time in each step of the candidate."""
+    baseline_bound: Bound | None = None
+    """`lower` where the time of some of the baseline's runs is not known."""
+    candidate_bound: Bound | None = None
+    """The same of the candidate's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,12 @@ class KernelChanges:
     """Kernels only the baseline runs."""
     changed: tuple[KernelDiff, ...] = ()
     """Kernels that both run, and not equally often."""
+    count_change: float | None = None
+    """Kernels of a step, more than the baseline's; negative: fewer."""
+    time_change_ns: int | None = None
+    """Time in each step of the kernels that came, less that of those that went."""
+    time_bound: Bound | None = None
+    """`lower` or `upper` where that is only a bound."""
 
     @property
     def all_diffs(self) -> tuple[KernelDiff, ...]:
@@ -190,6 +203,10 @@ class Side:
     """What the recorder says of events that it lost, where that makes counts lower bounds."""
     blockers_unseen: tuple[str, ...] = ()
     """Why blockers may be there that the trace does not show, in sentences; empty: none can."""
+    captured: bool | None = None
+    """Whether its steps launch CUDA graphs; null without a trace."""
+    reference: str | None = None
+    """How it was named on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +224,11 @@ class Comparison:
     differences: tuple[Difference, ...]
     """What is not alike on all sides."""
     notes: tuple[str, ...]
-    """What to know before trusting the comparison, in sentences."""
+    """What makes figures doubtful, in sentences."""
     title: str | None = None
     """What is compared."""
+    remarks: tuple[str, ...] = ()
+    """What else a reader should know of the sides, in sentences."""
     blockers_searched: bool = False
     """Whether blockers were looked for, without which no findings say nothing."""
 

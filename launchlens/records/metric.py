@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, get_args
 
 Unit = Literal["count", "ns", "fraction", "bytes", "per_s"]
 Bound = Literal["lower", "upper"]
 Effect = Literal["lower", "upper", "unknown"]
 """What a flaw makes of a figure: a bound of the true one, or nothing that could be stood behind."""
 Owner = Literal["step", "side", "request"]
+Role = Literal["step", "idle", "launches", "busy", "memory", "kernels"]
+"""What a figure is to a reader in a hurry, in the order in which short tables show them."""
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class Flaw(Enum):
@@ -46,7 +49,13 @@ class Metric:
         column: its heading where each step, or each trace, is a row.
         plotted: the chart of a comparison that it is in, and what it is called there.
         speed: a time from the start to the end of a step or request: less of it is faster.
-        timed: a time that whole-graph tracing gives with less inflation.
+        whole_graph: comes from a trace of graphs as whole spans, where a side has one beside
+            another.
+        judged: whether a change of it is better or worse; not of what is only a part of idle, nor
+            of kernels, which are judged by the time they take.
+        role: what it is in first sentences and short tables; of several of one role an untraced one
+            stands first, then the first in the catalogue.
+        noun: what first sentences call it; of a step's time "" where the phase tells.
         under_spans: what whole-graph tracing makes of it, as a span counts as busy throughout.
         of_window: a part of the step's window, which spans make busy throughout.
         of_gpu: rests on what other processes ran on the same GPU; all that is of_window does.
@@ -60,6 +69,7 @@ class Metric:
         caution: a remark that must stand beside it.
         caution_in: the graph tracing in which the caution holds; None: always.
         untraced: rests on times without a profiler, which differ between processes.
+        spent_if: the fact of a variant that says whether it spends any of it; none is 0.
         adds_up: whether the values of steps add up to one of all steps together.
         calls: kinds of CUDA call (`launchlens.calls`) that it counts.
         table: the table of a group that lists its parts, whose counts are bounds where it is one.
@@ -84,7 +94,10 @@ class Metric:
     column: str = ""
     plotted: tuple[str, str] | None = None
     speed: bool = False
-    timed: bool = False
+    whole_graph: bool = False
+    judged: bool = True
+    role: Role | None = None
+    noun: str = ""
     under_spans: Bound | None = None
     of_window: bool = False
     of_gpu: bool = False
@@ -97,6 +110,7 @@ class Metric:
     caution: str = ""
     caution_in: str | None = None
     untraced: bool = False
+    spent_if: str | None = None
     adds_up: bool = True
     calls: tuple[str, ...] = ()
     table: str | None = None

@@ -70,6 +70,18 @@ class Equivalence:
     """Part of positions with the same most likely token."""
     beside: str | None = None
     """Variant of the same run that the outputs were measured against."""
+    tolerance: float | None = None
+    """Difference that the dtype's rounding explains; null where it is not known."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether they are known to differ by more than rounding."""
+        if self.identical:
+            return False
+        if not self.finite:
+            return True
+        distance, allowed = self.max_abs_diff, self.tolerance
+        return distance is not None and allowed is not None and distance > allowed
 
 
 FAILED = {
@@ -124,10 +136,25 @@ class SideFigures:
             speed=True,
             after="graph_spans",
             untraced=True,
+            role="step",
             tile=2,
         ),
     ]
     """Wall time of a step with no profiler attached."""
+    window_graph_ns: Annotated[
+        int | None,
+        Metric(
+            "step, traced as whole graphs",
+            "ns",
+            "less",
+            after="window_ns",
+            speed=True,
+            whole_graph=True,
+        ),
+    ]
+    """Window of the same steps in a trace of whole graphs, of a variant that was traced both ways;
+    of one that launches no graphs the window of its only trace.
+    """
     inflation: Annotated[
         float | None,
         Metric(
@@ -148,6 +175,8 @@ class SideFigures:
             adds_up=False,
             untraced=True,
             of_window=True,
+            role="idle",
+            noun="GPU idle",
             tile=4,
         ),
     ]
@@ -197,15 +226,18 @@ class VariantFacts:
     failure: Failure | None = None
     """Why it could not be captured."""
     peak_memory_bytes: Annotated[
-        int | None, Metric("peak GPU memory", "bytes", "less", "headline", adds_up=False)
+        int | None,
+        Metric("peak GPU memory", "bytes", "less", "headline", adds_up=False, role="memory"),
     ] = None
     """Most GPU memory in use."""
     graph_memory_bytes: Annotated[
-        int | None, Metric("graph memory", "bytes", "less", "headline", adds_up=False)
+        int | None,
+        Metric("graph memory", "bytes", "less", "headline", adds_up=False, spent_if="captures"),
     ] = None
     """GPU memory that capturing added."""
     capture_ns: Annotated[
-        int | None, Metric("capture time", "ns", None, "headline", adds_up=False)
+        int | None,
+        Metric("capture time", "ns", None, "headline", adds_up=False, spent_if="prepares"),
     ] = None
     """Time that preparing the variant took: warm-up, capture, compilation."""
     captured_phases: tuple[str, ...] = ()

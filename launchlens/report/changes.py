@@ -70,7 +70,7 @@ def change(judged: Judged) -> str:
     """
     first, rest = _terms(judged)
     said = first.with_bound(judged.change_bound)
-    return f"{said} ({rest.words})" if rest.words else said
+    return f"{said} ({rest.with_bound(judged.change_bound)})" if rest.words else said
 
 
 def brief_change(judged: Judged) -> str:

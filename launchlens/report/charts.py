@@ -16,6 +16,7 @@ from launchlens.report.chart_parts import (
     cause_series,
     causes,
     gap_histograms,
+    known_series,
     side_series,
 )
 from launchlens.report.pictures import Chart, Series
@@ -155,7 +156,7 @@ def requests(comparison: Comparison) -> tuple[Chart, ...]:
 
 def _by_name(
     comparison: Comparison,
-    lists: Sequence[Sequence[ApiRow] | Sequence[KernelRow]],
+    lists: Sequence[Sequence[ApiRow]],
     anchor: str,
     title: str,
     caption: str,
@@ -180,8 +181,12 @@ def _by_name(
     shown = ordered[:MOST_NAMES]
     if left_out := len(ordered) - len(shown):
         caption += f" {left_out} rarer {'name is' if left_out == 1 else 'names are'} left out."
-    numbers = [[side.get(name, 0) if side else None for name in shown] for side in counts]
-    series, unknown = side_series(_names(comparison), numbers, "count")
+    bounds = [{row.name: row.bound for row in rows} for rows in lists]
+    values = [
+        [Value(side.get(name, 0) if side else None, "count", bound.get(name)) for name in shown]
+        for side, bound in zip(counts, bounds, strict=True)
+    ]
+    series, unknown = known_series(_names(comparison), values)
     return Chart(anchor, title, tuple(shown), series, "count", caption=caption + unknown)
 
 

@@ -5,30 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from launchlens.catalogue import by_name
+from launchlens.catalogue import by_name, of_role
 from launchlens.kernel_names import short_names
-from launchlens.records.comparison import Comparison
+from launchlens.records.comparison import Comparison, Side
 from launchlens.records.timeline import Timeline
 from launchlens.report import charts
 from launchlens.report.about import about_comparison
 from launchlens.report.benchmarks import benchmark_section
 from launchlens.report.cells import Value
+from launchlens.report.comparison_checks import comparison_warnings, same_traces
+from launchlens.report.comparison_first import comparison_sentences, verdict_title
 from launchlens.report.data import comparison_rows
 from launchlens.report.document import Block, Column, Document, Row, Section, Table, Text
 from launchlens.report.findings import describe_equivalence, side_findings
 from launchlens.report.group_charts import modules
+from launchlens.report.phases import compared_phases
 from launchlens.report.pictures import Chart
 from launchlens.report.provenance import comparison_provenance, machine_words
-from launchlens.report.ranking import fastest
-from launchlens.report.sentences import comparison_sentences
-from launchlens.report.sides import figures_section, key_figures
+from launchlens.report.ranking import fastest, is_wrong
+from launchlens.report.sides import figures_section, key_figures, restricted
 from launchlens.report.tables import follower_table, gap_table, name_facts
 from launchlens.report.timelines import timeline_section
 from launchlens.report.words import IDLE_BASIS, joined, plain
 
 
-def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = ()) -> Document:
-    """A baseline beside its candidates; every number of the report is one of the record's."""
+def comparison_document(
+    comparison: Comparison,
+    timelines: Sequence[Timeline] = (),
+    *,
+    sort: str | None = None,
+    only: Sequence[str] = (),
+) -> Document:
+    """A baseline beside its candidates; every number of the report is one of the record's.
+
+    Args:
+        comparison: what is reported.
+        timelines: a step of each side, for formats that draw.
+        sort: the metric that several candidates are ordered by, instead of the time of the step.
+        only: the metrics that tables and data hold, in this order; none: all.
+    """
     names = tuple(side.short for side in comparison.sides)
     candidates = ", ".join(names[1:])
     models = {side.facts.model for side in comparison.sides if side.facts.model}
@@ -37,30 +52,38 @@ def comparison_document(comparison: Comparison, timelines: Sequence[Timeline] = 
         kind="comparison",
         title=comparison.title or f"launchlens: {names[0]}{arrow}",
         subject=comparison.title or " vs ".join(sorted(models)),
-        answers=comparison_sentences(comparison),
+        answers=same_traces(comparison) or comparison_sentences(comparison),
+        verdict=verdict_title(comparison),
+        warnings=comparison_warnings(comparison),
         sides=names,
         about=about_comparison(comparison),
         fastest=fastest(comparison),
         tiles=key_figures(comparison),
         differences=tuple((d.what, d.values) for d in comparison.differences if d.serious),
         cautions=comparison.notes,
-        sections=tuple(_sections(comparison, timelines)),
+        remarks=comparison.remarks,
+        sections=tuple(_sections(comparison, timelines, sort, only)),
         provenance=comparison_provenance(comparison),
         footer=_footer(comparison) if comparison.phases else (),
         basis=IDLE_BASIS,
-        record=comparison,
-        data=lambda: comparison_rows(comparison),
+        record=restricted(comparison, only),
+        data=lambda: comparison_rows(restricted(comparison, only)),
     )
 
 
-def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator[Section]:
+def _sections(
+    comparison: Comparison, timelines: Sequence[Timeline], sort: str | None, only: Sequence[str]
+) -> Iterator[Section]:
     short = short_names(_kernel_names(comparison))
-    for i, phase in enumerate(comparison.phases):
+    phases = compared_phases(comparison)
+    for i, phase in enumerate(phases):
         if idle := charts.idle_by_cause(comparison, phase, i):
             yield Section(f"causes-{i}", idle.title, (idle,), glance=i == 0)
         if timelines and i == 0:
             yield timeline_section(timelines, comparison.sides)
-        yield figures_section(comparison, phase, i, short)
+        yield figures_section(comparison, phase, i, short, sort=sort, only=only)
+    if timelines and not phases:
+        yield timeline_section(timelines, comparison.sides)
     if requests := _requests(comparison):
         yield requests
     if benchmarks := benchmark_section(comparison):
@@ -68,7 +91,7 @@ def _sections(comparison: Comparison, timelines: Sequence[Timeline]) -> Iterator
     if outputs := _outputs(comparison):
         yield Section("outputs", "Outputs", (outputs,))
     # Before the charts, since a failed variant is why figures above are unknown.
-    if blockers := side_findings(comparison.sides):
+    if blockers := side_findings(*_told_apart(comparison)):
         yield blockers
     best = fastest(comparison) or 1
     if best < len(comparison.sides) and (changed := charts.kernel_changes(comparison, best, short)):
@@ -92,6 +115,24 @@ def _kernel_names(comparison: Comparison) -> Iterator[str]:
         yield from (follower.name for follower in side.gap_followers)
     for phase in comparison.phases:
         yield from (diff.name for changes in phase.kernels for diff in changes.all_diffs)
+
+
+def _told_apart(comparison: Comparison) -> tuple[tuple[Side, ...], tuple[Side, ...]]:
+    """The sides with findings that matter, and those that a capture went past.
+
+    What is only suspected of steps that were not captured does not stand beside a variant that was.
+    """
+    sides = comparison.sides
+    captured = any(s.captured and not s.facts.failure and not is_wrong(s) for s in sides)
+    shown, passed = [], []
+    for side in sides:
+        kept = side.findings
+        if captured and not side.captured:
+            kept = tuple(f for f in side.findings if f.confidence == "confirmed")
+            others = tuple(f for f in side.findings if f.confidence != "confirmed")
+            passed += [replace(side, findings=others)] if others else []
+        shown.append(replace(side, findings=kept))
+    return tuple(shown), tuple(passed)
 
 
 def _requests(comparison: Comparison) -> Section | None:
@@ -146,10 +187,11 @@ def _present(*found: Chart | None) -> tuple[Chart, ...]:
 
 def _footer(comparison: Comparison) -> tuple[str, ...]:
     """Over how many steps the medians are, what idle means, and on which machine."""
-    phase = comparison.phases[0]
+    phase = (*compared_phases(comparison), *comparison.phases)[0]
     ran = [n for n, side in zip(phase.steps, comparison.sides, strict=True) if n or side.trace]
     steps = joined([str(n) for n in ran] or ["0"])
-    untraced = [cell for r in phase.rows if r.metric == "untraced_ns" for cell in r.cells]
+    (untraced_step,) = (metric.name for metric in of_role("step") if metric.untraced)
+    untraced = [cell for r in phase.rows if r.metric == untraced_step for cell in r.cells]
     timed = [cell.n for cell in untraced if cell.value is not None]
     within = ""
     if timed:

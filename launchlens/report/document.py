@@ -33,11 +33,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table. ``note``: a remark that must stand beside it."""
+    """A row of a table. ``note``: a remark that must stand beside it.
+
+    ``brief``: its place in a short form of the table, where it belongs into one.
+    """
 
     cells: tuple[Cell, ...]
     note: str | None = None
     prominence: Prominence = "main"
+    brief: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class Table:
     """A table whose first ``names`` columns name a row.
 
     ``form`` "figures": the first column is a metric; "sides": so it is, and the others are
-    `Judged`, baseline first; formats choose how many columns a side takes. ``caption``: what it is
+    `Judged`, baseline first; formats choose how many columns a side takes. ``order``: the numbers
+    of several sides, the best first, for formats that show a line for each. ``caption``: what it is
     over, for a page; ``lead`` the same in a few words. ``most``: rows shown where space is short,
     several times as many where there is more; ``rest``: where the others are, should rows be left
     out. ``whole``: no column may be left out, however narrow the report. The ``lead`` of a table
@@ -63,6 +68,7 @@ class Table:
     lead: str = ""
     rest: str = ""
     whole: bool = False
+    order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +104,12 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and values under a title."""
+    """Names and values under a title. ``names``: both are names of the traced program."""
 
     title: str
     entries: tuple[tuple[str, str], ...]
     prominence: Prominence = "more"
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +185,8 @@ class Document:
         kind: "comparison", "analysis", "blockers", "trend", "runs", …: formats may serve some only.
         subject: what it is about, in a word or two; "" where only the sides tell.
         answers: the first sentences; the first one is the answer.
+        verdict: the answer as a heading, in a few words; "" where there is none.
+        warnings: what makes a comparison worth less than it looks; stands right below the answer.
         sides: names of what is compared, the baseline first; empty where nothing is.
         about: what was run, and on what, each in a word or two: model, ISL, batch, dtype, GPU.
         fastest: number of the side with the shortest step; None where that is not known.
@@ -196,6 +205,8 @@ class Document:
     title: str
     answers: tuple[str, ...] = ()
     subject: str = ""
+    verdict: str = ""
+    warnings: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     fastest: int | None = None

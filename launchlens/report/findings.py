@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from launchlens.plural import counted
 from launchlens.records.comparison import Side
@@ -97,8 +98,11 @@ def _failure_item(side: str, failure: Failure) -> FindingItem:
     return FindingItem(said, "failed", source=failure.source, details=tuple(details))
 
 
-def side_findings(sides: Sequence[Side]) -> Section | None:
-    """Failed variants, then the blockers of each side; None where there is neither."""
+def side_findings(sides: Sequence[Side], passed: Sequence[Side] = ()) -> Section | None:
+    """Failed variants, then the blockers of each side; None where there is neither.
+
+    ``passed`` are sides with suspects that another variant was captured in spite of: details.
+    """
     failures = [(side.short, side.facts.failure) for side in sides if side.facts.failure]
     found = [finding for side in sides for finding in side.findings]
     blocks: list[Text | Findings] = []
@@ -112,9 +116,16 @@ def side_findings(sides: Sequence[Side]) -> Section | None:
     blocks += [
         _brief(f"Capture blockers, {side.short}", side.findings) for side in sides if side.findings
     ]
+    blocks += [
+        replace(
+            _brief(f"Suspected in {s.short}, though a variant was captured", s.findings),
+            prominence="more",
+        )
+        for s in passed
+    ]
     if not blocks:
         return None
-    captured = found or any(failure.during == "capture" for _, failure in failures)
+    captured = found or passed or any(failure.during == "capture" for _, failure in failures)
     return Section("blockers", TITLE if captured else "What failed", tuple(blocks))
 
 
@@ -145,4 +156,8 @@ def describe_equivalence(e: Equivalence) -> str:
     if e.max_abs_diff is None:
         return f"{e.dtype}: not compared"
     top = "" if e.top1_agreement is None else f", same top token in {e.top1_agreement:.0%}"
-    return f"{e.dtype}: max abs difference {e.max_abs_diff:.3g}{top}"
+    allowed = ""
+    if e.tolerance is not None:
+        beyond = "more than" if e.is_wrong else "within what"
+        allowed = f", {beyond} rounding explains ({e.tolerance:.3g})"
+    return f"{e.dtype}: max abs difference {e.max_abs_diff:.3g}{allowed}{top}"

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from launchlens.catalogue import by_name, metrics, tiles
-from launchlens.records.comparison import Cell, Comparison, PhaseComparison
+from launchlens.catalogue import by_name, metrics, of_role, tiles
+from launchlens.records.comparison import Comparison, PhaseComparison
 from launchlens.records.comparison import Row as MetricRow
-from launchlens.report.cells import Judged
+from launchlens.records.metric import ROLES
 from launchlens.report.document import Block, Column, Prominence, Row, Section, Table, Text, Tile
-from launchlens.report.sentences import phase_title, value_of
-from launchlens.report.tables import kernel_changes
+from launchlens.report.kernel_changes import kernel_changes
+from launchlens.report.phases import compared_phases
+from launchlens.report.ranking import ranked
+from launchlens.report.side_cells import judged, phase_title, phase_words
 from launchlens.report.words import IDLE_BASIS, bound_words, joined, step_words
 
 _MOST_TILES = 4
+_MOST_BRIEF = 5
 
 
 def figures_section(
-    comparison: Comparison, phase: PhaseComparison, index: int, short: Mapping[str, str]
+    comparison: Comparison,
+    phase: PhaseComparison,
+    index: int,
+    short: Mapping[str, str],
+    *,
+    sort: str | None = None,
+    only: Sequence[str] = (),
 ) -> Section:
-    """A phase's metrics with their changes and verdicts, and the kernels that differ."""
+    """A phase's metrics with their changes and verdicts, and the kernels that differ.
+
+    ``sort``: the metric that the sides are ordered by, instead of their step; ``only``: the metrics
+    that are shown.
+    """
     names = [side.short for side in comparison.sides]
     used = ", ".join(f"{n} of {name}" for n, name in zip(phase.steps, names, strict=True))
     caption = (
@@ -32,16 +46,17 @@ def figures_section(
     table = Table(
         title=phase_title(comparison, phase),
         columns=(Column("metric", "text"), *(Column(name) for name in names)),
-        rows=tuple(_metric_rows(phase)),
+        rows=tuple(_metric_rows(phase, only)),
         caption=caption,
         form="sides",
         lead=f"Per {step_words(phase.phase)}, medians over "
         f"{joined([str(n) for n in phase.steps])} steps:",
+        order=(0, *(i for i in ranked(comparison, phase, sort) if i)),
     )
     bound = [f"{name} is {bound_words(b)}" for name, b in zip(names, phase.bound, strict=True) if b]
     blocks: tuple[Block, ...] = (
         table,
-        *(kernel_changes(changes, short) for changes in phase.kernels),
+        *(kernel_changes(changes, short, brief=len(names) > 2) for changes in phase.kernels),
     )
     if bound:
         said = "By the causes of their gaps: " + ", ".join(bound) + "."
@@ -49,47 +64,74 @@ def figures_section(
     return Section(f"figures-{index}", f"Figures of a {phase_words(comparison, phase)}", blocks)
 
 
-def _metric_rows(phase: PhaseComparison) -> Iterator[Row]:
-    """What stands for an unknown figure (`Metric.stands_for`) takes its place in the main rows."""
+def restricted(comparison: Comparison, only: Sequence[str]) -> Comparison:
+    """The comparison with these metrics alone, in this order; none named: as it is."""
+    if not only:
+        return comparison
+    phases = tuple(replace(phase, rows=_chosen(phase, only)) for phase in comparison.phases)
+    return replace(comparison, phases=phases)
+
+
+def _chosen(phase: PhaseComparison, only: Sequence[str]) -> tuple[MetricRow, ...]:
+    rows = {row.metric: row for row in phase.rows}
+    return tuple(rows[name] for name in only if name in rows)
+
+
+def _metric_rows(phase: PhaseComparison, only: Sequence[str]) -> Iterator[Row]:
+    """A phase's rows, of which those of the headline that say something stand in every report.
+
+    Where no time of a step is known (nothing ran on a GPU) the range on the CPU stands in for it.
+    """
+    if only:
+        for place, row in enumerate(_chosen(phase, only)):
+            yield _row(row, "main", place)
+        return
     saying = {r.metric for r in phase.rows if any(cell.value not in (0, None) for cell in r.cells)}
     main = {r.metric for r in phase.rows if r.headline and r.metric in saying}
     main.add(tiles()[0].name)
-    main |= {m.name for m in metrics() if m.stands_for and m.stands_for not in main}
+    steps = [metric.name for metric in of_role("step") if metric.name in saying]
+    main.update(steps[:1])
+    if not any(by_name()[name].untraced for name in steps):
+        main.update(metric.name for metric in metrics() if metric.whole_graph)
+    brief = _brief(saying)
     for row in phase.rows:
         shown: Prominence = (
             "main" if row.metric in main else "more" if row.metric in saying else "page"
         )
-        cells = tuple(judged(row, cell) for cell in row.cells)
-        yield Row((row.title, *cells), row.note, shown)
+        yield _row(row, shown, brief.get(row.metric))
 
 
-def judged(row: MetricRow, cell: Cell) -> Judged:
-    """A side's figure with its change, as a cell of a document."""
-    said = (cell.change, cell.relative, cell.verdict, cell.source, cell.note, cell.change_bound)
-    metric = by_name().get(row.metric)
-    return Judged(value_of(row, cell), *said, speed=metric is not None and metric.speed)
+def _row(row: MetricRow, shown: Prominence, brief: int | None) -> Row:
+    cells = tuple(judged(row, cell) for cell in row.cells)
+    return Row((row.title, *cells), row.note, shown, brief)
+
+
+def _brief(saying: set[str]) -> dict[str, int]:
+    """The places of the metrics that a short table has: one of each role, like beside like.
+
+    Idle that untraced times correct stands beside these times only.
+    """
+    untraced = any(metric.name in saying for metric in of_role("step") if metric.untraced)
+    chosen = []
+    for role in ROLES:
+        known = [metric for metric in of_role(role) if metric.name in saying]
+        alike = [metric for metric in known if metric.untraced is untraced]
+        chosen += [metric.name for metric in (alike or known)[:1]]
+    return {name: place for place, name in enumerate(chosen[:_MOST_BRIEF])}
 
 
 def key_figures(comparison: Comparison) -> tuple[Tile, ...]:
     """The figures people quote; of the first phase, where they are known at all."""
-    if not comparison.phases:
-        return ()
-    known = {
-        row.metric: row
-        for row in comparison.phases[0].rows
-        if any(cell.value is not None for cell in row.cells)
-    }
-    chosen = [known[m.name] for m in tiles() if m.name in known][:_MOST_TILES]
-    names = [side.short for side in comparison.sides]
-    return tuple(
-        (row.title, tuple(zip(names, (judged(row, cell) for cell in row.cells), strict=True)))
-        for row in chosen
-    )
-
-
-def phase_words(comparison: Comparison, phase: PhaseComparison) -> str:
-    """The phase and "step", with process and device where several groups share the phase."""
-    words = step_words(phase.phase)
-    if sum(other.phase == phase.phase for other in comparison.phases) == 1:
-        return words
-    return f"{words} ({' / '.join(dict.fromkeys(phase.groups))})"
+    for phase in (*compared_phases(comparison), *comparison.phases)[:1]:
+        known = {
+            row.metric: row
+            for row in phase.rows
+            if any(cell.value is not None for cell in row.cells)
+        }
+        chosen = [known[m.name] for m in tiles() if m.name in known][:_MOST_TILES]
+        names = [side.short for side in comparison.sides]
+        return tuple(
+            (row.title, tuple(zip(names, (judged(row, cell) for cell in row.cells), strict=True)))
+            for row in chosen
+        )
+    return ()

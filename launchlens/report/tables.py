@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from launchlens.records.comparison import KernelChanges
 from launchlens.records.figures import ApiRow, FollowerRow, GapBin, KernelRow
 from launchlens.report.cells import Name, Value
-from launchlens.report.document import Block, Column, Facts, Prominence, Row, Table, Text
-from launchlens.report.words import gap_bin_label, plain
+from launchlens.report.document import Column, Facts, Prominence, Row, Table
+from launchlens.report.words import gap_bin_label
 
 _MOST = 5
 _MEAN = "mean per step"
-_MOST_CHANGES = 6
 
 
 def gap_table(
@@ -40,7 +38,7 @@ def follower_table(
     """Operations after which the GPU stood idle; ``short`` names kernels (`short_names`)."""
     rows = [
         (
-            _name(f.name, short),
+            short_name(f.name, short),
             _count(f.gaps / steps),
             _count(f.count / steps),
             _ns(f.idle_ns / steps),
@@ -54,7 +52,7 @@ def kernel_table(kernels: Sequence[KernelRow], steps: int, short: Mapping[str, s
     """Kernels by the time that they take, under their short names."""
     rows = [
         (
-            _name(k.name, short),
+            short_name(k.name, short),
             Value(k.count / steps, "count", k.count_bound),
             Value(k.total_ns / steps, "ns", k.total_bound),
             Value(k.share, "fraction"),
@@ -79,34 +77,6 @@ def call_table(calls: Sequence[ApiRow], steps: int) -> Table:
     return _named("", (f"CUDA API calls, {_MEAN}", "calls", "time", "a call"), rows)
 
 
-def kernel_changes(changes: KernelChanges, short: Mapping[str, str]) -> Block:
-    """Kernels of a candidate whose number differs from the baseline's, under their short names."""
-    candidate = plain(changes.candidate)
-    if not changes.known:
-        said = f"Kernels of {candidate}: unknown ({plain(changes.reason or '', 400)})"
-        return Text((said,), prominence="more")
-    groups = (("+", changes.added), ("-", changes.removed), ("~", changes.changed))
-    counted = (
-        f"{len(changes.added)} added, {len(changes.removed)} removed, {len(changes.changed)} run "
-        "more or less often"
-    )
-    rows = []
-    for mark, diffs in groups:
-        for d in diffs:
-            counts = (_count(d.baseline_count), _count(d.candidate_count))
-            name = _name(d.name, short, mark)
-            rows.append(Row((name, *counts, _ns(d.baseline_ns), _ns(d.candidate_ns))))
-    titles = ("before", "after", "time before", "time after")
-    return Table(
-        f"Kernels of {candidate}: {counted}",
-        (Column("kernel, per step", "text"), *(Column(title) for title in titles)),
-        tuple(rows),
-        prominence="more",
-        most=_MOST_CHANGES,
-        lead=f"kernels, {candidate}: {counted}" if rows else "",
-    )
-
-
 def _named(
     title: str, headers: tuple[str, ...], rows: Sequence[tuple[Name, *tuple[Value, ...]]]
 ) -> Table:
@@ -115,7 +85,8 @@ def _named(
     return Table(title, columns, tuple(Row(cells) for cells in rows), most=_MOST)
 
 
-def _name(full: str, short: Mapping[str, str], mark: str = "") -> Name:
+def short_name(full: str, short: Mapping[str, str], mark: str = "") -> Name:
+    """A kernel under its short name."""
     said = short.get(full, full)
     return Name(said, mark, full if said != full else "")
 
@@ -125,7 +96,7 @@ def name_facts(names: Iterable[str], short: Mapping[str, str]) -> Facts | None:
     entries = {short[n]: n for n in names if short.get(n, n) != n}
     if not entries:
         return None
-    return Facts("Kernel names in full", tuple(sorted(entries.items())), "more")
+    return Facts("Kernel names in full", tuple(sorted(entries.items())), "more", names=True)
 
 
 def _count(number: float) -> Value:

@@ -45,8 +45,7 @@ def _note(timelines: Sequence[Timeline], sides: Sequence[Side]) -> str:
         ("Not drawn, since the trace does not tell", [side for side in absent if side.trace]),
         ("Not drawn, since there is no trace", [side for side in absent if not side.trace]),
         (
-            "Drawn from the node-level trace, while the figures above take times from the "
-            "whole-graph one",
+            "Drawn from the node-level trace, not the whole-graph one",
             [side for side in sides if side.timing_trace and side not in absent],
         ),
     ):

@@ -139,8 +139,8 @@ def interval(figure: Value | Interval) -> str:
 
 
 def verdict(given: Verdict) -> str:
-    """The word for a verdict; nothing for metrics of which neither less nor more is better."""
-    return "" if given == "neutral" else given
+    """The word for a verdict; nothing where there is none, as of figures not comparable."""
+    return "" if given in ("neutral", "incomparable") else given
 
 
 def bound_words(bound: str | None) -> str:

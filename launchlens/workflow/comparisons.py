@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from launchlens.errors import LaunchlensError, UsageError, reason_of
+from launchlens.records.commit import Commit
 from launchlens.records.comparison import Comparison
-from launchlens.suggestions import did_you_mean, near_files
+from launchlens.suggestions import did_you_mean, near_files, near_names
 from launchlens.text_files import read_text_file
 from launchlens.workflow.blockers import mark_searched
 from launchlens.workflow.load import Choices
 from launchlens.workflow.sides import LoadedSide, load_sides, side_of_variant, with_blockers
 
-_SHORT_HASH = 7
+_BLANKS = b" \t\r\n"
 
 
 def compare_sides(
@@ -46,13 +47,14 @@ def load_comparison(
         UsageError: a single side; or the report does not tell of blockers.
         LaunchlensError: something cannot be read.
     """
-    reports = [reference for reference in references if reference.endswith(".json")]
+    reports = [one for one in references if _is_report(Path(one), alone=len(references) == 1)]
     if not reports:
         sides, title = _sides_of(references, choices, runs)
         return compare_sides(sides, title=title, blockers=blockers)
     if len(references) > 1:
         raise UsageError(
-            f"{reports[0]} is a whole comparison.", hint="Give it alone, or name only traces."
+            f"{reports[0]} is a report, a whole comparison.",
+            hint="Give it alone, or name only traces and runs.",
         )
     comparison = read_comparison(Path(reports[0]))
     if blockers and not comparison.blockers_searched:
@@ -88,21 +90,46 @@ def read_comparison(path: Path) -> Comparison:
     return recompute(comparison, named=str(path))
 
 
-def measured_commits(comparison: Comparison) -> list[str]:
-    """Commits at which the candidates were measured, "-dirty" behind those with changed files."""
-    return sorted(
-        {
-            f"{side.facts.commit}-dirty" if side.facts.dirty else side.facts.commit
-            for side in comparison.candidates
-            if side.facts.commit
-        }
-    )
+def _is_report(path: Path, *, alone: bool) -> bool:
+    """Whether a file is no trace of any format, and JSON where it does not stand alone."""
+    from launchlens.trace import is_trace
+
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as source:
+            head = source.read(64)
+        return (alone or head.lstrip(_BLANKS).startswith(b"{")) and not is_trace(path)
+    except OSError:
+        return False  # said where it is read
 
 
-def is_same_commit(recorded: str, named: str) -> bool:
-    """Whether two hashes, either of them shortened, are of one commit."""
-    shorter, longer = sorted((recorded.removesuffix("-dirty"), named), key=len)
-    return len(shorter) >= _SHORT_HASH and longer.startswith(shorter)
+def parse_metrics(option: str, text: str) -> tuple[str, ...]:
+    """Metrics of a comparison's tables, with commas between them.
+
+    Raises:
+        UsageError: a name is none; the nearest are told.
+    """
+    from launchlens.catalogue import metrics
+
+    known = [metric.name for metric in metrics() if metric.owner != "request"]
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names or [text]:
+        if name not in known:
+            near = did_you_mean(near_names(name, known))
+            raise UsageError(
+                f"{option} {name}: no metric of a comparison's tables has this name.",
+                hint=near
+                or "Names are such as launches, idle, window_ns; docs/definitions.md lists them.",
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def measured_commits(comparison: Comparison) -> list[Commit]:
+    """Commits at which the candidates were measured."""
+    facts = [side.facts for side in comparison.candidates]
+    found = {Commit(one.commit, bool(one.dirty)) for one in facts if one.commit}
+    return sorted(found, key=lambda commit: (commit.sha, commit.dirty))
 
 
 def _sides_of(

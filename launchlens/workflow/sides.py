@@ -44,6 +44,7 @@ def load_side(
         from launchlens.workflow.references import find_variant
 
         side = side_of_variant(find_variant(reference, runs), choices)
+    side = replace(side, input=replace(side.input, reference=reference))
     return with_blockers(side) if blockers else side
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from stored_runs import COMMIT, EAGER, NODE, make_run
+
+from launchlens.forge import Job
+from launchlens.forge.forges.github.job import read_job
 
 sys.path.append(str(Path(__file__).parents[1] / "forge"))
 from fake_github import HEAD, TOKEN, FakeGitHub
@@ -20,8 +24,8 @@ MARKER = "<!-- launchlens:comment:default -->"
 @pytest.fixture(autouse=True)
 def no_token(monkeypatch, tmp_path):
     """Nothing of the machine reaches a test: no token, no address, no gh."""
-    for name in ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_API_URL"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith(("GITHUB_", "GH_"))]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("PATH", str(tmp_path))
 
 
@@ -57,14 +61,15 @@ def report(cli, tmp_path):
 def test_dry_run_prints_and_needs_no_token(cli, report):
     code, out, err = cli(*DRY, report())
     assert (code, err) == (0, "")
-    assert out.startswith(f"{MARKER}\n\n### launchlens")
-    assert "launches per prefill step 1569 → 1" in out
+    assert out.startswith(
+        f"{MARKER}\n\n### Prefill step 6.3× faster (traced) · 1569 → 1 launches\n"
+    )
     assert "| launches per step | 1569 | 1 |" in out
     assert "It is not known which commit was measured." in out
 
 
 def test_traces_and_a_run_give_the_same_figures(cli, report, one_run):
-    table = "| launches per step | 1569 | 1 | −1568 (−99.94%) | 🟢 better |"
+    table = "| launches per step | 1569 | 1 | 🟢 −1568 (−99.94%) |"
     for named in ([report()], [EAGER, NODE], ["latest:eager", "latest:cudagraph"], ["latest"]):
         code, out, _ = cli(*DRY, *named, "--runs", one_run)
         assert code == 0
@@ -74,9 +79,9 @@ def test_traces_and_a_run_give_the_same_figures(cli, report, one_run):
 def test_a_run_brings_untraced_times_requests_and_its_commit(cli, stored):
     _, out, _ = cli(*DRY, "20261130", "--runs", stored)
     assert f"Measured at `{COMMIT[:7]}`." in out
-    assert "47.4 → 4.67 ms untraced" in out
+    assert "| step, untraced | 47.4 ms | 4.67 ms | 🟢 10× faster" in out
     assert "| 1 | cudagraph | 4.97 ms |" in out
-    assert "Capture blockers, eager:" in out
+    assert "<summary>Suspected in eager, though a variant was captured</summary>" in out
 
 
 def test_changed_files_and_failures_are_told(cli, stored):
@@ -169,13 +174,93 @@ def test_what_cannot_be_compared(cli, fails, report, stored, tmp_path):
     assert "nothing to be compared with" in fails(*DRY, NODE, code=2)
     assert "nothing to be compared with" in fails(*DRY, "latest:eager", "--runs", stored, code=2)
     assert "no such file, and no stored run" in fails(*DRY, "nope", "--runs", stored)
-    assert "cannot be read" in fails(*DRY, tmp_path / "none.json")
+    assert "no such file" in fails(*DRY, tmp_path / "none.json")
     (tmp_path / "bad.json").write_bytes(b"\xff\xfe")
     assert "is not a launchlens report" in fails(*DRY, tmp_path / "bad.json")
     (tmp_path / "bad.json").write_text(json.dumps({"schema": "other"}))
     assert "has schema 'other'" in fails(*DRY, tmp_path / "bad.json")
 
 
-@pytest.mark.parametrize("target", [("--repo", "o", "--pr", "7"), ("--repo", "o/r", "--pr", "0")])
-def test_what_is_no_pull_request(fails, target):
-    fails("comment", *target, "--dry-run", NODE, EAGER, code=2)
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (("--repo", "o", "--pr", "7"), "'o' is no repository. Write owner/name."),
+        (("--repo", "o/r", "--pr", "0"), "0 is no number of a pull request."),
+        (("--pr", "7"), "No repository is named to comment on."),
+        (("--repo", "o/r"), "No pull request is named to comment on."),
+    ],
+)
+def test_what_is_no_pull_request(fails, target, said):
+    assert said in fails("comment", *target, NODE, EAGER, code=2)
+
+
+def test_a_dry_run_needs_no_repository(cli, report):
+    code, out, err = cli("comment", "--dry-run", report())
+    assert (code, err) == (0, "")
+    assert out == cli(*DRY, report())[1]
+
+
+def test_a_report_is_told_by_its_content(cli, fails, report, tmp_path):
+    named = tmp_path / "numbers.txt"
+    named.write_bytes(report().read_bytes())
+    assert cli(*DRY, named)[1] == cli(*DRY, report())[1]
+    trace = tmp_path / "trace.json"
+    trace.write_bytes(EAGER.read_bytes())
+    assert cli(*DRY, trace, NODE)[0] == 0
+    assert "is a report, a whole comparison" in fails(*DRY, named, report(), code=2)
+
+
+@pytest.fixture
+def job(monkeypatch, tmp_path):
+    """GitHub Actions, as it tells a job of a pull request that it built a merge of its own."""
+
+    def start(event, **more):
+        path = tmp_path / "event.json"
+        path.write_text(json.dumps(event))
+        told = {"GITHUB_REPOSITORY": "o/r", "GITHUB_EVENT_PATH": str(path), "GITHUB_SHA": "e" * 40}
+        for name, value in (told | more).items():
+            monkeypatch.setenv(name, value)
+
+    return start
+
+
+def test_in_a_job_repository_pull_request_and_commit_are_known(cli, server, report, job):
+    job({"pull_request": {"number": 7, "head": {"sha": HEAD}}})
+    code, out, err = cli("comment", report())
+    assert (code, err) == (0, "")
+    assert out.startswith("created https://example.test/o/r/pull/7#")
+    (body,) = server.bodies()
+    assert f"Measured at `{HEAD[:7]}`, the pull request's head." in body
+
+
+def test_a_run_of_the_merge_that_a_job_built_is_of_the_head(cli, stored, tmp_path, job):
+    job({"pull_request": {"number": 7, "head": {"sha": HEAD}}}, GITHUB_SHA=COMMIT)
+    out = cli("comment", "--dry-run", "20261130", "--runs", stored)[1]
+    assert f"Measured at `{HEAD[:7]}`." in out
+    # Another pull request's job tells nothing of this one, and a run of another commit its own.
+    out = cli("comment", "--dry-run", "--pr", "8", "20261130", "--runs", stored)[1]
+    assert f"Measured at `{COMMIT[:7]}`." in out
+    job({}, GITHUB_SHA="f" * 40)
+    out = cli("comment", "--dry-run", "20261130", "--runs", stored)[1]
+    assert f"Measured at `{COMMIT[:7]}`." in out
+
+
+@pytest.mark.parametrize(
+    ("event", "more", "number"),
+    [
+        ({"issue": {"number": 9, "pull_request": {}}}, {}, 9),
+        ({"issue": {"number": 9}}, {}, None),
+        ({"workflow_run": {"pull_requests": [{"number": 4}], "head_sha": HEAD}}, {}, 4),
+        ({}, {"GITHUB_REF": "refs/pull/5/merge"}, 5),
+        ([1], {"GITHUB_REF": "refs/heads/main"}, None),
+    ],
+)
+def test_the_number_in_events_of_other_kinds(job, event, more, number):
+    job(event, **more)
+    assert read_job().number == number
+
+
+def test_an_event_that_cannot_be_read_tells_nothing(job, tmp_path):
+    job({})
+    (tmp_path / "event.json").write_text("{")
+    assert read_job() == Job("o/r", None, "e" * 40, "e" * 40)

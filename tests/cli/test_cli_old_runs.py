@@ -67,6 +67,6 @@ def test_trend(old):
 
 def test_diff(old):
     said = old("diff", *SIDES)
-    assert "46.0 → 4.70 ms untraced (9.8× faster)" in " ".join(said.split())
+    assert "46.0 → 4.70 ms, 9.8× faster" in " ".join(said.split())
     assert "≥ 2.8%" in said
     assert "commit abc123def456 (dirty)" in " ".join(old("diff", *SIDES, "-v").split())

@@ -94,8 +94,8 @@ class TestWholeWay:
         assert start in lines
         sentence = lines.partition(start)[2][:200]
         assert re.match(
-            r"step .* untraced \((.*× (faster|slower)|.*%)(, inconclusive)?\); "
-            "launches per prefill",
+            r"prefill step .* → .*, (.*× (faster|slower)|.*%)(, inconclusive|, same)? \(untraced\); "
+            "GPU idle and launches per step unknown",
             sentence,
         )
         assert "GPU idle unknown" in sentence

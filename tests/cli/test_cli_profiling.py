@@ -11,7 +11,7 @@ from launchlens.comparison import tabulate
 from launchlens.limits import check_comparison, parse_condition
 from launchlens.records.comparison import SideInput
 from launchlens.records.variant import Failure, Untraced, VariantFacts
-from launchlens.report.sentences import comparison_sentences
+from launchlens.report.comparison_first import comparison_sentences
 from launchlens.workflow.load import Choices, load
 
 NOTE = "Shortened to 2 of 28 layers."
@@ -33,8 +33,8 @@ def eager():
 def test_a_note_of_all_sides_stands_once_and_another_with_its_side():
     both = {"layers_note": "Shortened to 2 of 28 layers."}
     sides = [side(**both), side("cudagraph", notes=("Decode was left eager.",), **both)]
-    notes = tabulate(sides).notes
-    assert notes[:2] == ("Shortened to 2 of 28 layers.", "m-cudagraph: Decode was left eager.")
+    remarks = tabulate(sides).remarks
+    assert remarks[:2] == ("Shortened to 2 of 28 layers.", "m-cudagraph: Decode was left eager.")
 
 
 class TestFailedCandidate:
@@ -68,17 +68,16 @@ class TestFailedCandidate:
     def test_one_that_ran_but_left_no_trace_keeps_its_speed_up(self, eager):
         lost = Failure("CaptureError", "nsys ended with 1", None, None, during="trace")
         comparison = tabulate([eager, side("cudagraph", wall_ns=13_000_000, failure=lost)])
-        (said,) = list(comparison_sentences(comparison))
-        assert said.endswith("step 49.1 → 13.0 ms untraced (3.8× faster)")
+        said, why = list(comparison_sentences(comparison))
+        assert "prefill step 49.1 → 13.0 ms, 3.8× faster" in said
         assert "→ failed" in said
-        assert "m-cudagraph could not be traced: nsys ended with 1" in comparison.notes
+        assert why == "m-cudagraph could not be traced: nsys ended with 1"
 
 
 def test_one_side_alone_is_a_sentence_and_a_table(eager):
     comparison = tabulate([eager])
     out = in_terminal(comparison, width=80)
-    assert out.startswith("m-eager: launches per prefill step ")
-    assert "step 49.1 ms untraced" in " ".join(out.split())
+    assert out.startswith("m-eager: prefill step 49.1 ms, GPU idle 92.6% (untraced); launches ")
     assert "→" not in out
     (failed,) = check_comparison([parse_condition("untraced_ns>40ms")], comparison)
     (held,) = check_comparison([parse_condition("untraced_ns>50ms")], comparison)

@@ -13,7 +13,7 @@ from launchlens import store
 from launchlens.records.figures import Analysis
 from launchlens.store.files import read_record
 
-FIRST = "qwen3-0.6b-eager → cudagraph: launches per prefill step 1569 → 1, "
+FIRST = "qwen3-0.6b-eager → cudagraph: prefill step 47.4 → 4.67 ms, 10× faster, "
 
 
 @pytest.fixture

@@ -68,7 +68,9 @@ def test_analyze_answers_in_the_first_line():
 def test_diff_answers_in_the_first_line():
     code, out, err = launchlens("diff", EAGER, NODE)
     assert (code, err) == (0, "")
-    assert out.startswith("qwen3-0.6b-eager → cudagraph: launches per prefill step 1569 → 1, ")
+    assert out.startswith(
+        "qwen3-0.6b-eager → cudagraph: prefill step 32.9 → 5.20 ms, 6.3× faster, "
+    )
 
 
 def test_pipes_get_no_colour_and_a_hundred_columns():
@@ -127,9 +129,10 @@ def test_a_file_that_cannot_be_written(tmp_path):
 
 def test_markdown_collapses_provenance():
     _, out, _ = launchlens("diff", EAGER, NODE, "--format", "markdown")
-    sentence, table = out.split("\n\n")[:2]
-    assert sentence.startswith("qwen3-0.6b-eager → cudagraph: launches per prefill step")
-    assert table.splitlines()[0] == "| metric | eager | cudagraph | change | verdict |"
+    heading, table = out.split("\n\n")[:2]
+    assert heading == "### Prefill step 6.3× faster (traced) · 1569 → 1 launches"
+    assert table.splitlines()[0] == "| prefill | eager | cudagraph | change |"
+    assert len(table.splitlines()) == 2 + 5
     provenance = out[out.index("<summary>Provenance") :]
     for word in ("NVIDIA H200", "2025.3.2", "3.20", "steps used", "steps dropped", "SHA-256"):
         assert word in provenance

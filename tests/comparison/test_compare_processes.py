@@ -17,7 +17,7 @@ from launchlens.records.comparison import SideInput
 from launchlens.records.figures import Stat
 from launchlens.records.variant import Equivalence, Untraced, VariantFacts
 from launchlens.report.blockers import effect_lines
-from launchlens.report.sentences import comparison_sentences
+from launchlens.report.comparison_first import comparison_sentences
 from launchlens.workflow.profiling.gather import untraced_of
 
 # Untraced prefill steps of Gemma 3n E4B on an H200, each process's median: docs/gemma-3n.md.
@@ -106,7 +106,7 @@ def test_a_small_change_of_a_launch_bound_step_is_not_believed():
         side("a-eager", timed(70_300_000)), side("a-fixed", timed(66_200_000))
     )
     assert cell.verdict == "inconclusive"
-    assert "(−5.8%, inconclusive)" in comparison_sentences(made)[0]
+    assert "70.3 → 66.2 ms, −5.8%, inconclusive" in comparison_sentences(made)[0]
     assert any("--rounds 5" in note for note in made.notes)
     corrected = next(r for r in made.phases[0].rows if r.metric == "idle_corrected").cells[1]
     assert corrected.verdict == "inconclusive"
@@ -125,7 +125,8 @@ def test_a_step_that_keeps_the_gpu_busy_does_not_scatter():
 def test_several_processes_are_told():
     cell, made = untraced_cell(side("a", timed(*EAGER)), side("b", timed(*CAPTURED)))
     assert (cell.value, cell.verdict) == (16_260_000, "better")
-    assert "untraced, a in 3 processes; b in 2 processes: times are medians" in " ".join(made.notes)
+    said = " ".join(made.remarks)
+    assert "Untraced, a in 3 processes; b in 2 processes: times are medians" in said
 
 
 def test_what_a_patch_brought():

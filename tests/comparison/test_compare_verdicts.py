@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from handmade import analysis, group, stat
@@ -12,8 +13,9 @@ from launchlens.comparison import compare
 from launchlens.comparison.rows import judge
 from launchlens.errors import UsageError
 from launchlens.records.comparison import SideInput
-from launchlens.records.figures import Stat
+from launchlens.records.figures import KernelRow, Stat
 from launchlens.records.variant import Failure, Untraced, VariantFacts
+from launchlens.report.comparison_first import comparison_sentences
 
 
 def with_metrics(metrics, **changes):
@@ -101,8 +103,6 @@ def test_figures_of_which_neither_less_nor_more_is_better_get_no_verdict(name):
 
 
 def test_more_of_a_rate_is_better():
-    from dataclasses import replace
-
     rate = replace(by_name()["window_ns"], better="more")
     assert judge(rate, spread(10, 10, 10), spread(12, 12, 12), 0.2) == "better"
     assert judge(rate, spread(12, 12, 12), spread(10, 10, 10), 0.2) == "worse"
@@ -145,32 +145,36 @@ OF_TRACE = {m.name for m in metrics() if m.owner == "step"}
     ("tracing", "before", "after", "expected"),
     [
         # The candidate's idle is at least 10%: below the baseline's, it proves no improvement.
-        (("none", "graph"), 0.8, 0.1, "inconclusive"),
+        (("none", "graph"), 0.8, 0.1, "incomparable"),
         # At least 90% where it was 80%: worse whatever the graph hides.
         (("none", "graph"), 0.8, 0.9, "worse"),
-        (("none", "graph"), 0.8, 0.8, "inconclusive"),
+        (("none", "graph"), 0.8, 0.8, "incomparable"),
         # A baseline that is only bounded proves nothing either way.
-        (("graph", "none"), 0.1, 0.8, "inconclusive"),
-        (("graph", "graph"), 0.1, 0.8, "inconclusive"),
-        (("none", "mixed"), 0.8, 0.1, "inconclusive"),
+        (("graph", "none"), 0.1, 0.8, "incomparable"),
+        (("graph", "graph"), 0.1, 0.8, "incomparable"),
+        (("none", "mixed"), 0.8, 0.1, "incomparable"),
         (("none", "node"), 0.8, 0.1, "better"),
     ],
 )
 def test_a_lower_bound_of_idle_carries_only_what_it_proves(tracing, before, after, expected):
-    assert verdict("idle", stat(before), stat(after), tracing=tracing) == expected
+    cell = row("idle", stat(before), stat(after), tracing=tracing).cells[1]
+    assert cell.verdict == expected
+    assert (cell.change is None) == (expected == "incomparable")
 
 
 def test_an_upper_bound_of_busy_carries_only_what_it_proves():
     # Busy at most 50 where it was 100: better whatever; at most 200: not known to be worse.
     how = {"tracing": ("none", "graph")}
     assert verdict("busy_ns", stat(100), stat(50), **how) == "better"
-    assert verdict("busy_ns", stat(100), stat(200), **how) == "inconclusive"
+    assert verdict("busy_ns", stat(100), stat(200), **how) == "incomparable"
 
 
 def test_bounds_are_marked_and_explained_beside_the_row():
     made = row("idle", stat(0.8), stat(0.1), tracing=("node", "graph"))
     assert [c.bound for c in made.cells] == [None, "lower"]
-    assert "not to be set against node-level idle" in made.note
+    assert "not to be set against node-level tracing" in made.note
+    # Only rows that spans make bounds of are named: waiting for the CPU is known all the same.
+    assert row("gaps_ns.host", stat(5), stat(1), tracing=("node", "graph")).note is None
     assert row("busy_ns", stat(1), stat(1), tracing=("none", "graph")).cells[1].bound == "upper"
 
 
@@ -210,7 +214,7 @@ def test_inflation_and_corrected_idle_follow_the_definitions():
         pytest.approx(1 - 10 / 50),
     )
     assert corrected.source == "untraced"
-    assert not any("all times are traced" in n for n in made.notes)
+    assert not any("All times are traced" in n for n in made.remarks)
 
 
 def test_work_longer_than_the_untraced_step_corrects_nothing():
@@ -220,18 +224,72 @@ def test_work_longer_than_the_untraced_step_corrects_nothing():
     assert rows["idle_corrected"][1].verdict == "unknown"
 
 
-def test_times_come_from_the_whole_graph_trace_and_counts_do_not():
-    node = analysis([group(metrics={"window_ns": stat(14), "kernels": stat(4000)})])
-    spans = analysis([group(metrics={"window_ns": stat(13), "kernels": stat(None)})])
-    made = compare([SideInput("a", node), SideInput("b", node, timing=spans)])
-    rows = {r.metric: r.cells for r in made.phases[0].rows}
-    assert [(c.value, c.source) for c in rows["window_ns"]] == [(14, "trace"), (13, "graph trace")]
-    assert [c.value for c in rows["kernels"]] == [4000, 4000]
+def test_a_column_is_of_one_trace_and_the_whole_graph_one_has_a_row_of_its_own():
+    def of(window, kernels, tracing):
+        metrics = {"window_ns": stat(window), "kernels": stat(kernels)}
+        return analysis([group(metrics=metrics, graph_tracing=tracing)])
+
+    eager = SideInput("eager", of(70, 3800, "none"))
+    once = SideInput("once", of(14, 4000, "node"))
+    twice = SideInput("twice", of(14, 4000, "node"), timing=of(13, None, "graph"))
+    rows = {r.metric: r for r in compare([eager, once, twice]).phases[0].rows}
+    assert [(c.value, c.source) for c in rows["window_ns"].cells] == [
+        (70, "trace"), (14, "trace"), (14, "trace"),
+    ]  # fmt: skip
+    spans = rows["window_graph_ns"]
+    assert [(c.value, c.source) for c in spans.cells] == [
+        (70, "trace"), (None, "trace"), (13, "graph trace"),
+    ]  # fmt: skip
+    assert "from the whole-graph traces" in spans.note
+    assert [c.value for c in rows["kernels"].cells] == [3800, 4000, 4000]
+    made = compare([eager, once])
+    assert "window_graph_ns" not in {r.metric for r in made.phases[0].rows}
+
+
+@pytest.mark.parametrize("metric", ["gaps_ns.device", "gaps_ns.host", "lead_in_ns", "kernels"])
+def test_a_part_of_idle_and_the_number_of_kernels_get_no_verdict(metric):
+    cell = row(metric, stat(100), stat(900)).cells[1]
+    assert (cell.verdict, cell.change) == ("neutral", 800)
+
+
+def test_a_change_whose_sign_a_bound_leaves_open_is_none():
+    """At least 4 kernels where there were 5 may be more or fewer; at least 7 are more."""
+
+    def after(median):
+        lost = with_metrics({})
+        lost = replace(lost, metrics={"kernels": replace(stat(median), bound="lower")})
+        sides = [SideInput("a", analysis([with_metrics({"kernels": stat(5)})]))]
+        rows = compare([*sides, SideInput("b", analysis([lost]))]).phases[0].rows
+        return next(r for r in rows if r.metric == "kernels").cells[1]
+
+    cell = after(4)
+    assert (cell.value, cell.bound, cell.change, cell.change_bound) == (4, "lower", None, None)
+    cell = after(7)
+    assert (cell.change, cell.change_bound) == (2, "lower")
+
+
+def kernel(name, count, total_ns, bound=None):
+    return KernelRow(name, count, total_ns, None, None, total_bound=bound)
+
+
+def test_kernels_that_came_and_went_cost_their_time():
+    """Five steps a side: one came twice a step at 3 each, one of four went, one runs thrice."""
+    before = (kernel("gone", 5, 50), kernel("more", 10, 100), kernel("same", 5, 1000))
+    after = (kernel("came", 10, 30), kernel("more", 15, 300), kernel("same", 5, 2000))
+    sides = [SideInput(str(i), analysis([group(kernels=k)])) for i, k in enumerate((before, after))]
+    (changes,) = compare(sides).phases[0].kernels
+    # Per step: + 2 x 3 - 1 x 10 + 1 x 20; what merely became slower is no kernel that came.
+    assert (changes.count_change, changes.time_change_ns, changes.time_bound) == (2, 16, None)
+    after = (kernel("came", 10, 30, "lower"), *after[1:])
+    sides[1] = SideInput("1", analysis([group(kernels=after)]))
+    (changes,) = compare(sides).phases[0].kernels
+    assert (changes.time_change_ns, changes.time_bound) == (16, "lower")
+    assert changes.added[0].candidate_bound == "lower"
 
 
 def test_without_untraced_times_the_reader_is_warned():
     made = compare([SideInput("a", analysis()), SideInput("b", analysis())])
-    assert any("all times are traced" in note for note in made.notes)
+    assert any("All times are traced" in note for note in made.remarks)
 
 
 def test_interval_of_the_difference_joins_both_sides():
@@ -261,8 +319,8 @@ def test_a_variant_that_failed_is_unknown_and_says_why():
     (phase,) = made.phases
     assert {r.cells[1].verdict for r in phase.rows} == {"unknown"}
     assert (phase.steps, phase.bound) == ((5, 0), ("launch-bound", None))
-    said = "captured could not be captured at model.py:7: cannot copy while capturing. hint"
-    assert said in made.notes
+    said = "captured: could not be captured at model.py:7: cannot copy while capturing. hint"
+    assert comparison_sentences(made) == (f"eager → {said}",)
     assert (phase.kernels[0].known, phase.kernels[0].reason) == (
         False,
         "one side has no such steps",

@@ -86,7 +86,7 @@ def test_a_forged_change_is_worked_out_again(comment, report):
     code, body, _ = comment(report)
     assert code == 0
     assert base["value"] == 3
-    assert "| sync calls | 3 | 30 | +27 (+900.0%) | 🔴 worse |" in body
+    assert "| sync calls | 3 | 30 | +27 (+900.0%) | **worse** |" in body
 
 
 def test_a_forged_change_does_not_pass_a_threshold(comment, report):

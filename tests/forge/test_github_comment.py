@@ -207,11 +207,6 @@ def test_the_token_is_never_shown(fake, capfd, caplog):
     assert f"token {TOKEN}" not in caplog.text
 
 
-def test_dry_run_asks_for_no_token(monkeypatch):
-    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
-    assert open_change("o/r", 7, dry_run=True) is None
-
-
 def test_head_of_the_pull_request(fake):
     assert forge(fake).read_head() == HEAD
 
@@ -219,7 +214,7 @@ def test_head_of_the_pull_request(fake):
 @pytest.mark.parametrize(("repo", "pr"), [("o", 1), ("o/r/x", 1), ("o/r?x", 1), ("o/r", 0)])
 def test_targets_that_make_no_sense(repo, pr):
     with pytest.raises(UsageError):
-        open_change(repo, pr, dry_run=True)
+        open_change(repo, pr)
 
 
 def test_no_token_and_unsafe_addresses_are_refused(tmp_path, monkeypatch):

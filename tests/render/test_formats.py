@@ -23,6 +23,7 @@ from launchlens.report.models import models_document
 RENDER = Path(__file__).parents[2] / "launchlens/render"
 WRITERS = ("formats", "terminal", "markdown", "html")
 KNOWN = (
+    "launchlens.plural",
     "launchlens.render",
     "launchlens.report.cells",
     "launchlens.report.document",

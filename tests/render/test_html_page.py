@@ -115,8 +115,7 @@ def test_page_leads_with_the_answer(document):
     assert document.texts("h1") == ["launchlens: eager → cudagraph, breakable"]
     about, lead = document.texts("p")[:2]
     assert about == "gemma-4-e4b ISL 25 batch 1 bfloat16 NVIDIA H200"
-    assert "launches per prefill step 3828 → 1" in lead
-    assert "GPU idle 84.7% → 17.6%" in lead
+    assert lead.startswith("Fastest: cudagraph, ")
 
 
 def test_metric_table_has_every_row_of_the_record(document):
@@ -344,8 +343,7 @@ def test_a_side_with_two_traces_says_which_one_is_drawn():
     made = replace(made, candidates=(replace(captured, timing_trace=captured.trace),))
     document = Parsed(render_comparison(made, records.timelines(50)))
     section = section_of(document, "Timeline of one step")
-    assert "Drawn from the node-level trace, while the figures above" in section
-    assert "whole-graph one: cudagraph." in section
+    assert "Drawn from the node-level trace, not the whole-graph one: cudagraph." in section
 
 
 def test_a_failed_side_is_not_said_to_have_a_trace():

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from handmade import comparison, failed_candidate
+from handmade import ROWS, comparison, failed_candidate, row
 from rich.cells import cell_len
 from written import in_terminal
 
 from launchlens.comparison import compare
 from launchlens.metrics import summarize
-from launchlens.records.comparison import SideInput
+from launchlens.records.comparison import Cell, SideInput
+from launchlens.records.variant import Equivalence
 from launchlens.trace import read_trace
 
 TRACES = Path(__file__).parents[2] / "traces"
@@ -54,8 +55,10 @@ def test_no_number_and_no_verdict_is_cut(analyses, width):
     for words in ("72.0 ms", "14.3 ms", "84.9%", "17.5%", "−67.5 pp", "641.8 µs"):
         assert words in report, words
     assert "−3827 (−99.97%)" in unwrapped
-    assert len(re.findall(r"\bbetter\b", report)) == 8
-    assert len(re.findall(r"\bworse\b", report)) == 3
+    # Parts of idle have no verdict, nor have kernels but the time that they take.
+    assert len(re.findall(r"\bbetter\b", report)) == 5
+    assert len(re.findall(r"\bworse\b", report)) == 1
+    assert "+243 kernels cost 435.9 µs of GPU time per step" in unwrapped
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -72,22 +75,98 @@ def test_medians_of_an_analysis_are_whole_at_any_width(analyses, width):
 def test_the_first_line_is_the_answer(analyses):
     report = in_terminal(compared(analyses[:2]), width=200)
     assert report.split("\n")[0] == (
-        "gemma-4-e4b-eager → cudagraph: launches per prefill step 3828 → 1, "
-        "GPU idle 84.9% → 17.5%, step 72.0 → 14.3 ms (traced)"
+        "gemma-4-e4b-eager → cudagraph: prefill step 72.0 → 14.3 ms, 5.1× faster, "
+        "GPU idle 84.9% → 17.5% (traced); launches per step 3828 → 1"
     )
 
 
-def test_each_candidate_gets_its_sentence(analyses):
-    lines = in_terminal(compared(analyses), width=200).split("\n")
-    assert [line.partition(":")[0] for line in lines[:2]] == [
-        "gemma-4-e4b-eager → cudagraph",
-        "gemma-4-e4b-eager → breakable",
+def test_of_several_candidates_the_fastest_is_named_and_a_line_each_follows(analyses):
+    lines = in_terminal(compared([analyses[0], *analyses[:0:-1]]), width=200).split("\n")
+    assert lines[0] == "Fastest: cudagraph, 14.3 ms, 5.1× faster (eager: 72.0 ms), traced"
+    assert [line.split()[0] for line in lines[4:7]] == ["eager", "cudagraph", "breakable"]
+
+
+def test_where_none_is_faster_each_gets_its_sentence(analyses):
+    lines = in_terminal(compared([analyses[1], analyses[0], analyses[2]]), width=200).split("\n")
+    assert [line.partition(":")[0] for line in lines[:3]] == [
+        "No candidate is known to be faster than cudagraph.",
+        "gemma-4-e4b-cudagraph → eager",
+        "gemma-4-e4b-cudagraph → breakable",
     ]
+
+
+def test_a_captured_baseline_suggests_swapping(analyses):
+    sides = [
+        SideInput(a.trace.label, a, reference=f"my {i}.sqlite") for i, a in enumerate(analyses)
+    ]
+    report = in_terminal(compare([sides[1], sides[0]]), width=300)
+    assert report.splitlines()[1] == (
+        "! the baseline cudagraph launches CUDA graphs and eager does not. The other way round: "
+        "launchlens diff 'my 0.sqlite' 'my 1.sqlite'"
+    )
+    for right in ([sides[0], sides[1]], [sides[1], sides[2]], [sides[1], sides[0], sides[2]]):
+        assert "way round" not in in_terminal(compare(right), width=300)
+
+
+def test_the_same_trace_twice_is_said_instead_of_a_speed_up(analyses):
+    first, *others = in_terminal(compared([analyses[0], analyses[0]]), width=300).splitlines()
+    digest = analyses[0].trace.sha256[:12]
+    assert first == (
+        f"eager (1) and eager (2) are the same trace (SHA-256 {digest}…): nothing can differ."
+    )
+    assert not any("faster" in line for line in others)
+    three = in_terminal(compared([analyses[0], analyses[1], analyses[1]]), width=300)
+    assert three.startswith("Fastest: ")
+    assert "! cudagraph (1) and cudagraph (2) are the same trace" in three
+
+
+def test_a_phase_of_one_side_is_a_line_and_no_table():
+    made = comparison()
+    (phase,) = made.phases
+    alone = replace(
+        phase,
+        phase="decode",
+        steps=(8, 0),
+        rows=tuple(replace(r, cells=(r.cells[0], Cell(None))) for r in phase.rows),
+    )
+    report = in_terminal(replace(made, phases=(phase, alone)), width=300)
+    said = "! decode: only eager (8 steps) has such steps, so they are not compared."
+    assert report.splitlines()[1] == said
+    assert report.count("launches  ") == 1
+    report = in_terminal(replace(made, phases=(alone,)), width=300)
+    assert report.splitlines()[:2] == [
+        "No phase is in the baseline and a candidate: nothing can be compared.",
+        said,
+    ]
+    assert not re.search(r" unknown\b(?! vs)", report)
 
 
 def test_untraced_times_take_the_place_of_traced_ones_and_say_so():
     first = in_terminal(comparison(), width=300).split("\n")[0]
-    assert first.endswith("step 49.1 → 13.0 ms untraced (3.8× faster)")
+    assert "prefill step 49.1 → 13.0 ms, 3.8× faster" in first
+    assert "(untraced)" in first
+    assert "84.7%" not in first  # idle that is traced is not like these times
+
+
+def test_idle_stands_beside_the_times_that_it_is_of():
+    corrected = row("idle_corrected", 0.779, 0.092, source="untraced")
+    made = comparison((*ROWS, corrected))
+    assert in_terminal(made, width=300).splitlines()[0] == (
+        "gemma-4-e4b-eager → cudagraph: prefill step 49.1 → 13.0 ms, 3.8× faster, "
+        "GPU idle 77.9% → 9.2% (untraced); launches per step 3828 → 1"
+    )
+
+
+def test_what_is_wrong_stands_before_any_speed_up():
+    made = comparison()
+    wrong = Equivalence("bfloat16", 12.5, False, True, 0.25, tolerance=0.2)
+    facts = replace(made.candidates[0].facts, equivalence=(wrong,))
+    side = replace(made.candidates[0], facts=facts)
+    first = in_terminal(replace(made, candidates=(side,)), width=300).splitlines()[0]
+    assert first.startswith(
+        "gemma-4-e4b-eager → cudagraph: outputs differ by more than rounding (bfloat16: max abs "
+        "difference 12.5, more than rounding explains (0.2), same top token in 25%); prefill step"
+    )
 
 
 def test_a_candidate_that_failed_says_where():
@@ -118,8 +197,10 @@ def test_node_against_whole_graph_is_said_beside_the_table():
     sides = load("qwen3-0.6b-cudagraph.node", "qwen3-0.6b-cudagraph.graph")
     report = " ".join(in_terminal(compared(sides), width=100).split())
     assert "node-level and whole-graph tracing are set side by side" in report
-    assert "that side's idle is a lower bound" in report
-    assert re.search(r"GPU idle, traced .*?≥ .*? inconclusive", report)
+    notes = re.search(r"\* ([^*]*): a whole-graph span counts as busy throughout", report)
+    assert notes[1] == "GPU idle, traced, GPU busy, idle on the device"  # those that are bounds
+    assert re.search(r"GPU idle, traced +\S+ +≥ \S+ +GPU busy", report)  # no change, no verdict
+    assert "GPU idle not comparable" in report
 
 
 def test_colour_only_on_request(analyses):
@@ -159,6 +240,13 @@ def test_many_sides_have_a_line_each(width):
     sides = [SideInput(f"q-{v}", a) for v, a in zip(variants, load(*files), strict=True)]
     report = in_terminal(compare(sides), width=width)
     assert max(cell_len(line) for line in report.splitlines()) <= width
-    # Launches as the cards' own SQL counts them.
+    # Launches as the cards' own SQL counts them, in the order of the step's time.
+    table = report.split("\n\n")[1]
     for variant, launches in zip(variants, (1569, 1, 468, 1, 197, 197), strict=True):
-        assert re.search(rf"^{variant} +{launches}( |$)", report, re.MULTILINE), variant
+        fits = rf" {launches}( |$)" if width > 70 else "%$"
+        assert re.search(rf"^{variant} .*{fits}", table, re.MULTILINE), variant
+    assert re.search(r"further metrics with -v", report)
+    times = [float(ms) for ms in re.findall(r"^[a-z-]+ +([\d.]+) ms", table, re.MULTILINE)]
+    assert times[0] == max(times)  # the baseline's
+    assert times[1:] == sorted(times[1:])
+    assert len(times) == len(variants)

@@ -12,6 +12,8 @@ from launchlens.streams import say
 from launchlens.workflow.load import Choices
 
 if TYPE_CHECKING:
+    from launchlens.forge import Job
+    from launchlens.records.commit import Commit
     from launchlens.records.comparison import Comparison
 
 
@@ -24,8 +26,18 @@ def comment(
             "baseline, or traces and RUN:VARIANTs, of which the first is the baseline.",
         ),
     ],
-    repo: Annotated[str, typer.Option("--repo", metavar="OWNER/NAME", help="The repository.")],
-    pr: Annotated[int, typer.Option("--pr", metavar="N", help="The pull request's number.")],
+    repo: Annotated[
+        str | None,
+        typer.Option(
+            "--repo", metavar="OWNER/NAME", help="The repository; GitHub Actions tells its own."
+        ),
+    ] = None,
+    pr: Annotated[
+        int | None,
+        typer.Option(
+            "--pr", metavar="N", help="The pull request's number; GitHub Actions tells its own."
+        ),
+    ] = None,
     key: Annotated[
         str,
         typer.Option(
@@ -35,7 +47,9 @@ def comment(
     commit: Annotated[
         str | None,
         typer.Option(
-            "--commit", metavar="SHA", help="The commit that was measured; a run knows its own."
+            "--commit",
+            metavar="SHA",
+            help="The commit that was measured; a run and GitHub Actions tell theirs.",
         ),
     ] = None,
     fail_on: options.FailOnOption = None,
@@ -53,25 +67,33 @@ def comment(
     The token comes from $GITHUB_TOKEN, $GH_TOKEN or gh; $GITHUB_API_URL names a GitHub Enterprise
     server. Thresholds are told in the comment; it is posted before they end the command with 3.
     """
-    from launchlens.forge import make_marker, open_change, post_comment
+    from launchlens.forge import find_forge, find_job, make_marker, open_change, post_comment
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
-    from launchlens.render.markdown.comment import render_comment
+    from launchlens.render.markdown.comment import Measured, Place, render_comment
     from launchlens.report.comparison import comparison_document
     from launchlens.report.limits import describe_limit
     from launchlens.workflow.comparisons import load_comparison
 
     conditions = [parse_condition(text) for text in fail_on or ()]
-    change = open_change(repo, pr, dry_run=dry_run)
+    job = find_job()
+    repo = repo or (job.repo if job else None)
+    own = job if job and job.repo == repo else None  # of another repository it tells nothing
+    number = own.number if pr is None and own else pr
+    forge = find_forge(repo)
+    change = None if dry_run else open_change(repo, number)
     choices = Choices(phase.value, step, skip, nsys=nsys)
     blockers = ask_for_blockers(conditions)
     comparison = load_comparison(reports, choices, runs, blockers=blockers)
     results = check_comparison(conditions, comparison)
     marker = make_marker(key)
+    known = _measured(comparison, commit, own if own and own.number == number else None)
+    head = change.read_head() if change else None
+    stale = known is not None and head is not None and not known.is_same(head)
     body = render_comment(
         comparison_document(comparison),
         marker=marker,
-        measured_commit=_measured_commit(comparison, commit),
-        head_commit=change.read_head() if change else None,
+        place=Place(forge.name, forge.change, forge.longest),
+        measured=Measured(known.sha, known.dirty, stale, head) if known else None,
         limits=[(result.passed, describe_limit(result)) for result in results],
     )
     if change is None:
@@ -84,15 +106,25 @@ def comment(
     end_if_broken(results)
 
 
-def _measured_commit(comparison: Comparison, named: str | None) -> str | None:
-    """The commit that was measured: the one named, else the one that all candidates' runs tell."""
-    from launchlens.workflow.comparisons import is_same_commit, measured_commits
+def _measured(comparison: Comparison, named: str | None, job: Job | None) -> Commit | None:
+    """The commit that was measured: the one named, else that of all candidates' runs or the job.
+
+    A run in a job that built a merge of its own was of the change's head.
+    """
+    from launchlens.records.commit import Commit
+    from launchlens.workflow.comparisons import measured_commits
 
     told = measured_commits(comparison)
     if not named:  # empty is as good as none
-        return told[0] if len(told) == 1 else None
-    other = [commit for commit in told if not is_same_commit(commit, named)]
+        if job is None or job.head is None:
+            return told[0] if len(told) == 1 else None
+        here = [
+            Commit(job.head, c.dirty) if job.built and c.is_same(job.built) else c for c in told
+        ]
+        return (here or [Commit(job.head)])[0] if len(set(here)) < 2 else None
+    given = Commit.described(named)
+    other = [commit for commit in told if not commit.is_same(given.sha)]
     if other:
-        said = ", ".join(other)
-        say(f"note: --commit says {named[:7]}, the run says it was recorded at {said}")
-    return named
+        said = ", ".join(f"{c.sha}, with files changed" if c.dirty else c.sha for c in other)
+        say(f"note: --commit says {given.sha[:7]}, the run says it was recorded at {said}")
+    return given

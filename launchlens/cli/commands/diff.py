@@ -33,6 +33,18 @@ def diff(
     step: options.StepOption = None,
     skip: options.SkipOption = 0,
     whole: options.WholeOption = False,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="METRIC",
+            help="Order several candidates by this metric instead of the time of the step.",
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="METRIC,…", help="Show these metrics alone, in this order."),
+    ] = None,
     verbose: options.VerboseOption = False,
     fail_on: options.FailOnOption = None,
     runs: options.RunsOption = None,
@@ -43,11 +55,13 @@ def diff(
     from launchlens.render import draws
     from launchlens.report.comparison import comparison_document
     from launchlens.workflow.benchmarks import with_benchmark_differences, with_benchmarks
-    from launchlens.workflow.comparisons import compare_sides
+    from launchlens.workflow.comparisons import compare_sides, parse_metrics
     from launchlens.workflow.sides import load_sides
     from launchlens.workflow.timelines import timelines_of_sides
 
     chosen = choose_format("comparison", report_format, output)
+    order = parse_metrics("--sort", sort)[0] if sort is not None else None
+    shown = parse_metrics("--only", only) if only is not None else ()
     conditions = [parse_condition(text) for text in fail_on or ()]
     choices = Choices(phase.value, step, skip, whole, nsys)
     blockers = ask_for_blockers(conditions)
@@ -55,5 +69,6 @@ def diff(
     sides = with_benchmarks(sides, bench or ())
     comparison = with_benchmark_differences(compare_sides(sides, blockers=blockers))
     timelines = timelines_of_sides(comparison, sides) if draws(chosen) else ()
-    show(comparison_document(comparison, timelines), chosen, output, verbose=verbose)
+    document = comparison_document(comparison, timelines, sort=order, only=shown)
+    show(document, chosen, output, verbose=verbose)
     end_if_broken(check_comparison(conditions, comparison))

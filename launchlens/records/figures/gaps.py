@@ -13,6 +13,7 @@ _gap = partial(
     Metric,
     unit="ns",
     better="less",
+    judged=False,
     of_window=True,
     of_clocks=True,
     lacking_operations="unknown",

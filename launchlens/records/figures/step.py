@@ -58,6 +58,8 @@ class Step:
             shown="always",
             column="launches",
             calls=("kernel", "graph"),
+            role="launches",
+            noun="launches",
             tile=0,
         ),
     ]
@@ -120,7 +122,14 @@ class Step:
     """Launches, memcpy and memset calls that other threads of the process made meanwhile."""
     kernels: Annotated[
         int | None,
-        _operations("kernels on the GPU", shown="always", column="kernels", table="kernels"),
+        _operations(
+            "kernels on the GPU",
+            shown="always",
+            column="kernels",
+            judged=False,
+            role="kernels",
+            table="kernels",
+        ),
     ]
     """Kernels that ran; null under whole-graph tracing."""
     memcpys: Annotated[int | None, _operations("memcpys on the GPU", submitted_by="memcpy_calls")]
@@ -139,7 +148,7 @@ class Step:
             column="step",
             plotted=("times", "traced"),
             speed=True,
-            timed=True,
+            role="step",
             lacking_operations="lower",
             tile=3,
         ),
@@ -154,6 +163,8 @@ class Step:
             plotted=("idle-fraction", "idle, traced"),
             caution="node-level tracing lengthens graphs, so captured sides idle less than shown",
             caution_in="node",
+            role="idle",
+            noun="GPU idle",
             tile=1,
         ),
     ]
@@ -172,6 +183,7 @@ class Step:
             under_spans="upper",
             lacking_operations="lower",
             of_window=True,
+            role="busy",
         ),
     ]
     """Time within the window in which the device ran anything."""
@@ -182,11 +194,20 @@ class Step:
         ),
     ]
     """Time within the window in which the device ran kernels or graph spans."""
-    cpu_ns: Annotated[int, _time("range on the CPU", stands_for="window_ns", speed=True)]
+    cpu_ns: Annotated[
+        int,
+        _time(
+            "range on the CPU",
+            stands_for="window_ns",
+            speed=True,
+            role="step",
+            noun="range on the CPU",
+        ),
+    ]
     """Length of the range."""
     projected_ns: Annotated[int | None, _time("projected range", lacking_operations="lower")]
     """First own operation's start to last own operation's end."""
-    lead_in_ns: Annotated[int | None, _time("lead-in", lacking_operations="upper")]
+    lead_in_ns: Annotated[int | None, _time("lead-in", judged=False, lacking_operations="upper")]
     """Range start to first own operation's start."""
     tail_ns: Annotated[int | None, Metric("tail", "ns", lacking_operations="upper")]
     """Last own operation's end to range end; negative where the host ran ahead."""

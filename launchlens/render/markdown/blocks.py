@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import singledispatch
 
-from launchlens.render.markdown.markup import cell, code, escaped, table
+from launchlens.render.markdown.markup import cell, code, escaped, table, table_code
 from launchlens.report import changes, words
 from launchlens.report.cells import Judged
 from launchlens.report.document import (
@@ -100,7 +100,8 @@ def rows_table(block: Table) -> str:
 @block_text.register
 def facts_table(facts: Facts) -> str:
     """Names and values."""
-    body = [[escaped(title), escaped(said, LONG)] for title, said in facts.entries]
+    write = table_code if facts.names else escaped
+    body = [[write(title), write(said, LONG)] for title, said in facts.entries]
     return table(["", ""], body, texts=(0, 1))
 
 
@@ -148,7 +149,12 @@ def _text(text: Text) -> str:
 @block_text.register
 def _course(course: Course) -> str:
     body = [
-        [escaped(point.day), code(point.commit), words.value(point.value), escaped(point.change)]
+        [
+            escaped(point.day),
+            table_code(point.commit),
+            words.value(point.value),
+            escaped(point.change),
+        ]
         for point in course.points
     ]
     said = f"**{escaped(course.title, LONG)}**\n\n{escaped(course.said)}"

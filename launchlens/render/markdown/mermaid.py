@@ -10,14 +10,19 @@ from launchlens.report.pictures import Chart, Series
 _TAGS = {"busy": "active", "cause": "crit"}  # a tag chooses a colour of the theme
 _SHORTEST_SHARE = 0.005  # thinner bars cannot be seen
 _SIDES = 6
+_WORTH = 0.05  # of a step: causes that a reader would tell apart
 
 
 def step_chart(chart: Chart) -> str:
-    """A stacked chart of times as a gantt chart; "" where it has nothing to draw.
+    """A stacked chart of times as a gantt chart; "" where a table of few rows says as much.
+
+    It says more where a side waits for more than one cause.
 
     The parts are laid end to end, not where they were in the step. A chart's second stands for
     a millisecond, since Mermaid draws nothing shorter than a millisecond.
     """
+    if not any(_causes(chart, i) > 1 for i in range(len(chart.categories))):
+        return ""
     longest = max((_length(chart, i) for i in range(len(chart.categories))), default=0)
     sections = []
     for index, name in enumerate(chart.categories[:_SIDES]):
@@ -55,6 +60,13 @@ def _title(series: Series) -> str:
 
 def _length(chart: Chart, index: int) -> float:
     return sum(max(series.values[index].number or 0, 0) for series in chart.series)
+
+
+def _causes(chart: Chart, index: int) -> int:
+    """How many causes of idle time are a part of a side's step that matters."""
+    least = _WORTH * _length(chart, index)
+    waits = (series.values[index].number for series in chart.series if series.role[0] == "cause")
+    return sum(number is not None and number > max(least, 0) for number in waits)
 
 
 def _word(text: str) -> str:

@@ -20,6 +20,9 @@ def render(document: Document, manner: Manner) -> str:
     parts: list[RenderableType] = []
     if document.answers_shown == "main":
         parts += [Line(words.plain(said, 1000), style="bold") for said in document.answers]
+    parts += [
+        Line(f"! {words.plain(said, words.LONG)}", style="yellow") for said in document.warnings
+    ]
     blocks = [block for section in document.sections for block in section.blocks]
     heading = sum(isinstance(b, Table) and b.form == "sides" for b in blocks) > 1
     before: Block | None = None
@@ -40,7 +43,8 @@ def _main(block: Block, manner: Manner, *, heading: bool) -> Iterable[Renderable
     """A block that every report shows; of one that details show, the line in its place."""
     prominence = getattr(block, "prominence", "main")
     if prominence == "more" and isinstance(block, Table) and block.lead and not manner.verbose:
-        return [Line(f"* {words.plain(block.lead)}; -v lists them", style="dim")]
+        said = words.plain(block.lead, words.LONG)
+        return [Line(f"* {said}; -v lists them", style="dim")]
     if prominence != "main":
         return []
     return block_parts(block, manner, heading=heading)
@@ -54,14 +58,12 @@ def _continues(block: Block, before: Block | None) -> bool:
 
 
 def _cautions(document: Document) -> Iterator[RenderableType]:
-    if document.differences:
-        yield from ("", Line("These sides differ in more than the change:", style="bold yellow"))
-        for what, values in document.differences:
-            yield Line(f"  {words.plain(what)}: {words.plain(words.joined(values))}")
-    if document.cautions:
+    if document.cautions or document.remarks:
         yield ""
-        for note in document.cautions:
-            yield Line(f"! {words.plain(note, words.LONG)}", style="yellow")
+    for note in document.cautions:
+        yield Line(f"! {words.plain(note, words.LONG)}", style="yellow")
+    for note in document.remarks:
+        yield Line(words.plain(note, words.LONG), style="dim")
 
 
 def _details(document: Document, manner: Manner) -> Iterator[RenderableType]:

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from launchlens.plural import counted
 from launchlens.render.terminal.tables import fits, new_table, table_or_lines
 from launchlens.report import changes, words
 from launchlens.report.cells import Judged
@@ -16,26 +17,38 @@ from launchlens.report.document import Row, Table
 _COLOURS = {"better": "green", "worse": "red", "inconclusive": "yellow", "unknown": "yellow"}
 _TWO = 2
 _LONGEST_SIDE = 30
-_MANY = 4  # sides: their changes and verdicts would fill screens
 
 
 def metric_parts(table: Table, *, verbose: bool, width: int) -> list[RenderableType]:
     """The metrics, with what is worse or inconclusive in words, and the rows' notes.
 
-    A line for each metric if it fits, else a line for each of many sides, else a block of lines for
-    each metric: no number and no side is left out.
+    Of two sides a line for each metric; of several a line for each side, the best first, in one
+    table of what fits, or with ``verbose`` in as many as it takes. Where not even that fits a block
+    of lines for each metric.
     """
     names = [column.title for column in table.columns[1:]]
     rows = shown_rows(table, verbose=verbose)
-    grid = _metric_table(names, rows, width=width)
-    parts: list[RenderableType] = (
-        [grid]
-        if fits(grid, width)
-        else _turned_tables(names, rows, width=width) or _metric_lines(names, rows)
-    )
     if len(names) > _TWO:
-        parts += _losers(names, rows)
+        return _several(table, names, rows, verbose=verbose, width=width)
+    grid = _metric_table(names, rows)
+    parts: list[RenderableType] = [grid] if fits(grid, width) else _metric_lines(names, rows)
     return parts + _row_notes(rows)
+
+
+def _several(
+    table: Table, names: Sequence[str], rows: Sequence[Row], *, verbose: bool, width: int
+) -> list[RenderableType]:
+    """Several sides in the table's order: the metrics of a short table first."""
+    order = table.order or range(len(names))
+    ranked = sorted(rows, key=lambda row: (row.brief is None, row.brief or 0))
+    grids, left = _turned_tables(names, ranked, order, verbose=verbose, width=width)
+    shown = [row for row in ranked if row not in left]
+    if not grids:
+        return [*_metric_lines(names, rows), *_losers(names, rows), *_row_notes(rows)]
+    if left:
+        more = counted(len(left), "further metric")
+        grids.append(Text(f"* {more} with -v", style="dim"))
+    return [*grids, *_losers(names, shown), *_row_notes(shown)]
 
 
 def interval_parts(table: Table, *, width: int) -> list[RenderableType]:
@@ -65,27 +78,21 @@ def title_of(row: Row) -> str:
     return words.cell(row.cells[0])
 
 
-def _metric_table(names: Sequence[str], rows: Sequence[Row], *, width: int) -> Grid:
-    if len(names) == _TWO:
-        grid = new_table("metric", *names, "change", "verdict")
+def _metric_table(names: Sequence[str], rows: Sequence[Row]) -> Grid:
+    compared = len(names) == _TWO
+    grid = new_table("metric", *names, *(("change", "verdict") if compared else ()))
+    if compared:
         grid.columns[-1].justify = "left"
-        for row in rows:
-            cells = judged_cells(row)
-            said = Text(words.verdict(cells[1].verdict), style=_style(cells[1]))
-            values = (words.cell(cell) for cell in cells)
-            grid.add_row(Text(title_of(row)), *values, changes.change(cells[1]), said)
-        return grid
-    grid = new_table("metric", *names)
-    wide = width >= 24 + 30 * len(names)
     for row in rows:
-        baseline, *others = judged_cells(row)
-        texts = [Text(words.cell(baseline))]
-        for cell in others:
-            change = changes.change(cell) if wide else ""
-            texts.append(
-                Text(words.cell(cell) + (f"  {change}" if change else ""), style=_style(cell))
-            )
-        grid.add_row(Text(title_of(row)), *texts)
+        cells = judged_cells(row)
+        told = [Text(title_of(row)), *(Text(words.cell(cell)) for cell in cells)]
+        if compared:
+            last = cells[-1]
+            told += [
+                Text(changes.change(last)),
+                Text(words.verdict(last.verdict), style=_style(last)),
+            ]
+        grid.add_row(*told)
     return grid
 
 
@@ -94,30 +101,44 @@ def _style(cell: Judged) -> str:
 
 
 def _turned_tables(
-    names: Sequence[str], rows: Sequence[Row], *, width: int
-) -> list[RenderableType]:
-    """Many sides: a line for each, in as many tables as it needs. Few, or too narrow: none."""
+    names: Sequence[str],
+    rows: Sequence[Row],
+    order: Sequence[int],
+    *,
+    verbose: bool,
+    width: int,
+) -> tuple[list[RenderableType], list[Row]]:
+    """A line for each side, in one table or with ``verbose`` in as many as it needs.
+
+    With them the rows that none has; no table where it is too narrow for one.
+    """
     grids: list[RenderableType] = []
-    if len(names) < _MANY or not fits(_turned(names, rows[:2]), width):
-        return []
-    while rows:
-        taken = len(rows)
-        while taken > 1 and not fits(_turned(names, rows[:taken]), width):
+    left = list(rows)
+    while left and (verbose or not grids):
+        taken = len(left)
+        while taken and not fits(_turned(names, left[:taken], order), width):
             taken -= 1
-        grids += ["", _turned(names, rows[:taken])]
-        rows = rows[taken:]
-    return grids[1:]
+        if not taken:
+            break
+        grids += ["", _turned(names, left[:taken], order)]
+        left = left[taken:]
+    return grids[1:], left
 
 
-def _turned(names: Sequence[str], rows: Sequence[Row]) -> Grid:
+def _turned(names: Sequence[str], rows: Sequence[Row], order: Sequence[int]) -> Grid:
+    """Sides as lines. Beside the first metric stands its change; others tell theirs by colour."""
+    first = rows[0]
+    changed = [changes.brief_change(cell) for cell in judged_cells(first)]
     grid = new_table("variant", *(title_of(row) for row in rows))
     grid.columns[0].no_wrap = max(len(name) for name in names) <= _LONGEST_SIDE
     for column, row in zip(grid.columns[1:], rows, strict=True):
         column.header = Text(_two_lines(title_of(row)))
-    for index, name in enumerate(names):
+    for index in order:
         cells = [judged_cells(row)[index] for row in rows]
         texts = [Text(words.cell(cell), style=_style(cell)) for cell in cells]
-        grid.add_row(Text(words.plain(name)), *texts)
+        if changed[index] and first.brief == 0:
+            texts[0].append(f", {changed[index]}")
+        grid.add_row(Text(words.plain(names[index])), *texts)
     return grid
 
 

@@ -156,6 +156,7 @@ def equivalence_of(
             finite=bool(d.baseline_finite) and bool(d.candidate_finite),
             top1_agreement=d.top1_agreement,
             beside=beside,
+            tolerance=d.tolerance,
         )
         for d in differences
     )
