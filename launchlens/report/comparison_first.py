@@ -201,7 +201,9 @@ def _phase_words(phase: PhaseComparison, index: int, where: str) -> list[str]:
         apart.append(f"{by_name()[idle.metric].noun} not comparable")
     elif idle is not None and _any_known(idle, index):
         told.append(f"{by_name()[idle.metric].noun} {_arrow(idle, index)}")
-    elif of_role("idle"):
+    elif not any(
+        _any_known(row, index) for m in of_role("idle") if (row := row_of(phase, m.name))
+    ):  # what is known of another kind is not like these times
         unknown.append(of_role("idle")[0].noun)
     basis = f" ({'untraced' if untraced else 'traced'})" if told else ""
     said = [", ".join(told) + basis]

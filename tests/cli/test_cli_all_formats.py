@@ -203,6 +203,8 @@ def records(form, report):
 def test_every_feed_has_the_same_values(reports, form):
     found = {(m, side): value for m, side, value in records(form, reports(form))}
     for metric, pair in expected().items():
+        if metric == "window_graph_ns" and form == "benchmark":
+            continue  # no headline
         for variant, value in zip(("eager", "cudagraph"), pair, strict=True):
             assert found[metric, f"qwen3-0.6b-{variant}"] == pytest.approx(value, rel=2e-7), metric
 

@@ -94,7 +94,8 @@ class TestWholeWay:
         assert start in lines
         sentence = lines.partition(start)[2][:200]
         assert re.match(
-            r"prefill step .* → .*, (.*× (faster|slower)|.*%)(, inconclusive|, same)? \(untraced\); "
+            r"prefill step .* → .*, (.*× (faster|slower)|.*%)(, inconclusive|, same)? "
+            r"\(untraced\); "
             "GPU idle and launches per step unknown",
             sentence,
         )

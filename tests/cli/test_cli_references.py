@@ -32,7 +32,7 @@ def diff(cli, stored, reference):
 
 @pytest.mark.parametrize("short", [lambda i: i, lambda i: i[:8], lambda i: i[-3:]])
 def test_a_run_by_its_name_beginning_or_end(cli, stored, names, short):
-    assert "47.4 → 4.67 ms untraced" in " ".join(
+    assert "47.4 → 4.67 ms, 10× faster" in " ".join(
         diff(cli, stored, f"{short(names[0])}:eager").split()
     )
 

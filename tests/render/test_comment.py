@@ -270,7 +270,7 @@ def test_chart_lays_the_parts_end_to_end():
     assert chart.splitlines()[5:] == [
         "    section eager",
         "    idle Python framework 32.5 ms :crit, 0, 32500",
-        "    idle LAUNCHWORDS 27.8 ms :crit, 32500, 60300",
+        "    idle launch latency 27.8 ms :crit, 32500, 60300",
         "    idle between operations 640.0 µs :crit, 60300, 60940",
         "    GPU busy 10.9 ms :active, 60940, 71840",
         "    section cudagraph",

@@ -24,9 +24,10 @@ def read_job(environ: Mapping[str, str] = os.environ) -> Job | None:
     if not repo:
         return None
     event, built = _read_event(environ.get("GITHUB_EVENT_PATH", "")), environ.get("GITHUB_SHA")
+    is_pull = _at(event, dict, "issue", "pull_request") is not None
     number = (
         _at(event, int, "pull_request", "number")
-        or (_at(event, int, "issue", "number") if _at(event, dict, "issue", "pull_request") else 0)
+        or (_at(event, int, "issue", "number") if is_pull else None)
         or _at(event, int, "workflow_run", "pull_requests", 0, "number")
         or _number_in(environ.get("GITHUB_REF", ""))
     )
