@@ -198,7 +198,9 @@ def test_node_against_whole_graph_is_said_beside_the_table():
     report = " ".join(in_terminal(compared(sides), width=100).split())
     assert "node-level and whole-graph tracing are set side by side" in report
     notes = re.search(r"\* ([^*]*): a whole-graph span counts as busy throughout", report)
-    assert notes[1] == "GPU idle, traced, GPU busy, idle: between operations"  # those that are bounds
+    assert (
+        notes[1] == "GPU idle, traced, GPU busy, idle: between operations"
+    )  # those that are bounds
     assert re.search(r"GPU idle, traced +\S+ +≥ \S+ +GPU busy", report)  # no change, no verdict
     assert "GPU idle not comparable" in report
 
