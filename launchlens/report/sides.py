@@ -36,10 +36,7 @@ def figures_section(
     """
     names = [side.short for side in comparison.sides]
     used = ", ".join(f"{n} of {name}" for n, name in zip(phase.steps, names, strict=True))
-    caption = (
-        f"{phase.phase.capitalize()} steps used: {used}. Medians; the 95% interval below. "
-        f"{IDLE_BASIS}"
-    )
+    caption = f"{phase.phase.capitalize()} steps used: {used}. Medians. {IDLE_BASIS}"
     if any(phase.dropped):
         dropped = ", ".join(f"{n} of {name}" for n, name in zip(phase.dropped, names, strict=True))
         caption += f" Dropped at the start: {dropped}."

@@ -484,3 +484,27 @@ def test_a_kernel_s_whole_name_is_where_its_short_one_is_pointed_at():
     document = Parsed(render_comparison(replace(made, candidates=(other,))))
     tips = [a.get("data-tip") for a in document.all("span") if a.get("class") == "bar-title"]
     assert records.ADD in tips
+
+
+def test_the_yellow_box_holds_warnings_and_the_end_of_the_page_the_rest():
+    made = Document("x", "X", ("y",), warnings=("odd sides",), cautions=("lost rows",))
+    document = Parsed(write_page(replace(made, remarks=("a preset",))))
+    box = [text for text in document.texts("div") if "Lost rows" in text]
+    assert box == ["Odd sides Lost rows"]
+    assert section_of(document, "Notes") == "Notes a preset"
+
+
+def test_candidates_stand_in_the_order_of_their_steps_each_with_its_colour():
+    made = records.comparison()
+    made = replace(made, candidates=made.candidates[::-1], phases=(swapped(made.phases[0]),))
+    source = render_comparison(made)
+    heads = next(t for t in Parsed(source).texts("thead") if t.startswith("Metric"))
+    assert heads.startswith("Metric Baseline: eager cudagraph breakable")  # the fastest first
+    rows = [t for t in Parsed(source).texts("tr") if t.startswith("Launches per step")]
+    assert rows[0].startswith("Launches per step 3828 1 ")
+
+
+def swapped(phase):
+    """The phase with its two candidates the other way round."""
+    rows = tuple(replace(r, cells=(r.cells[0], r.cells[2], r.cells[1])) for r in phase.rows)
+    return replace(phase, rows=rows)

@@ -148,12 +148,8 @@ def _views(
 
 
 def _notices(document: Document) -> list[str]:
-    """What makes figures doubtful: sides that are not alike first."""
-    notices = []
-    for what, values in document.differences:
-        sides = zip(document.sides, values, strict=True)
-        notices.append(f"{what} differs ({', '.join(f'{n}: {v}' for n, v in sides)}).")
-    return [*notices, *document.cautions]
+    """What makes figures doubtful; first what the whole comparison is worth less for."""
+    return [said[:1].upper() + said[1:] for said in (*document.warnings, *document.cautions)]
 
 
 def _clean(value: Any) -> Any:

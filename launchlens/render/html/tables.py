@@ -18,6 +18,8 @@ CHIPS = {"better": "better", "worse": "worse", "same": "flat", "inconclusive": "
 
 _PLAIN = ("better", "same", "unknown")
 """Verdicts that a change and its colour tell, where columns are narrow."""
+_Side = tuple[int, str]
+"""Number and name of a side."""
 
 
 def table_views(table: Table, heading: str, fastest: int | None = None) -> list[TableView]:
@@ -41,7 +43,9 @@ def table_views(table: Table, heading: str, fastest: int | None = None) -> list[
         return [_plain(table, *part, metrics=True) for part in split]
     names = [column.title for column in table.columns[1:]]
     fastest = fastest if len(names) > 2 else None
-    return [_sides(*part, names, fastest) for part in split]
+    # The baseline, which the others are compared with, stays beside the metrics.
+    ranked = [i for i in table.order or range(len(names)) if i]
+    return [_sides(*part, [(i, names[i]) for i in (0, *ranked)], fastest) for part in split]
 
 
 def _plain(
@@ -119,30 +123,30 @@ def _figure(judged: Judged, label: str, style: str = "") -> CellView:
 
 
 def _sides(
-    rows: Sequence[Row], caption: str, folded: str, names: Sequence[str], fastest: int | None
+    rows: Sequence[Row], caption: str, folded: str, sides: Sequence[_Side], fastest: int | None
 ) -> TableView:
     """Metric, baseline, and for each candidate its value, change and verdict."""
-    separate = len(names) - 1 <= _SEPARATE_COLUMNS
-    views = _notes_once([_side_row(row, names, fastest, separate=separate) for row in rows])
-    heads = _side_heads(names, fastest, separate=separate)
+    separate = len(sides) - 1 <= _SEPARATE_COLUMNS
+    views = _notes_once([_side_row(row, sides, fastest, separate=separate) for row in rows])
+    heads = _side_heads(sides, fastest, separate=separate)
     return TableView(caption, heads, views, folded=folded)
 
 
 def _side_heads(
-    names: Sequence[str], fastest: int | None, *, separate: bool
+    sides: Sequence[_Side], fastest: int | None, *, separate: bool
 ) -> tuple[tuple[Head, ...], ...]:
-    marks = ["fastest" if i == fastest else "" for i in range(len(names))]
+    marks = ["fastest" if i == fastest else "" for i, _ in sides]
     metric = Head("Metric", style="text")
-    sides = [
+    heads = [
         Head(name if i else f"Baseline: {name}", style=mark, swatch=colour("side", str(i)))
-        for i, (name, mark) in enumerate(zip(names, marks, strict=True))
+        for (i, name), mark in zip(sides, marks, strict=True)
     ]
-    if len(names) == 2:
-        return ((metric, *sides, Head("Change"), Head("Verdict", style="text")),)
+    if len(sides) == 2:
+        return ((metric, *heads, Head("Change"), Head("Verdict", style="text")),)
     if not separate:
-        return ((metric, *sides),)
-    top = [replace(metric, rows=2), replace(sides[0], rows=2)]
-    top += [replace(head, span=3, style=f"group {head.style}".strip()) for head in sides[1:]]
+        return ((metric, *heads),)
+    top = [replace(metric, rows=2), replace(heads[0], rows=2)]
+    top += [replace(head, span=3, style=f"group {head.style}".strip()) for head in heads[1:]]
     below = [
         Head(title, style=f"{style} {mark}".strip())
         for mark in marks[1:]
@@ -151,11 +155,12 @@ def _side_heads(
     return (tuple(top), tuple(below))
 
 
-def _side_row(row: Row, names: Sequence[str], fastest: int | None, *, separate: bool) -> RowView:
+def _side_row(row: Row, sides: Sequence[_Side], fastest: int | None, *, separate: bool) -> RowView:
     title, *figures = row.cells
     judged = [cell for cell in figures if isinstance(cell, Judged)]
-    cells = [_figure(judged[0], f"Baseline: {names[0]}", "start")]
-    for i, (name, one) in enumerate(zip(names[1:], judged[1:], strict=True), 1):
+    cells = [_figure(judged[0], f"Baseline: {sides[0][1]}", "start")]
+    for i, name in sides[1:]:
+        one = judged[i]
         mark = "fastest" if i == fastest else ""
         view, change = _figure(one, name, mark), changes.change(one)
         chip = CHIPS.get(one.verdict, "")
