@@ -14,7 +14,8 @@ from launchlens.report.about import about_comparison
 from launchlens.report.benchmarks import benchmark_section
 from launchlens.report.cells import Value
 from launchlens.report.comparison_checks import comparison_warnings, same_traces
-from launchlens.report.comparison_first import comparison_sentences, verdict_title
+from launchlens.report.comparison_first import comparison_sentences
+from launchlens.report.comparison_title import verdict_title
 from launchlens.report.data import comparison_rows
 from launchlens.report.document import Block, Column, Document, Row, Section, Table, Text
 from launchlens.report.findings import describe_equivalence, side_findings

@@ -12,7 +12,6 @@ from launchlens.catalogue import by_name, of_role
 from launchlens.records.comparison import Comparison, PhaseComparison, Row, Side
 from launchlens.records.figures import Verdict
 from launchlens.records.metric import Metric, Role
-from launchlens.records.variant import Equivalence
 from launchlens.report.changes import brief_change
 from launchlens.report.findings import describe_equivalence
 from launchlens.report.phases import compared_phases
@@ -49,39 +48,10 @@ def comparison_sentences(comparison: Comparison) -> tuple[str, ...]:
         said = [f"No candidate is known to be faster than {baseline}."] if last > 2 else []
         chosen = range(1, last) if last > 1 else (0,)
         said += [_sentence(comparison, i) for i in chosen]
-        ran = [sides[i] for i in chosen if _is_measured(comparison, i)]
+        ran = [sides[i] for i in chosen if is_measured(comparison, i)]
         said += [f"{plain(s.label)} {failed_words(s)}" for s in ran if s.facts.failure]
     said += [f"{plain(side.label)}: {plain(loss, LONG)}" for side in sides for loss in side.losses]
     return tuple(said)
-
-
-def verdict_title(comparison: Comparison) -> str:
-    """The answer as a heading: "Prefill step 3.9× faster · 1569 → 1 launches · outputs identical".
-
-    "" where nothing is compared.
-    """
-    phases, candidates = compared_phases(comparison), comparison.candidates
-    if not candidates:
-        return ""
-    several = len(candidates) > 1
-    index = fastest(comparison) if several else 1
-    parts = [said for side in candidates if (said := _wrong_in_short(side, named=several))]
-    named = several and bool(parts)  # a name keeps its first letter
-    failed = [said for side in candidates if (said := _failed_in_short(side))]
-    if not phases:
-        parts.append("nothing can be compared")
-    elif index is None:
-        parts.append(f"no candidate is known to be faster than {plain(comparison.baseline.short)}")
-    elif _is_measured(comparison, index):
-        timed = ", ".join(said for phase in phases if (said := _timed(phase, index)))
-        who = f"Fastest: {plain(comparison.sides[index].short)}" if several else ""
-        parts += [", ".join(part for part in (who, timed) if part)]
-        (launches,) = of_role("launches")
-        if (row := row_of(phases[0], launches.name)) and _both_known(row, index):
-            parts.append(f"{_arrow(row, index)} {launches.noun}")
-        parts.append(_outputs(comparison.sides[index].facts.equivalence))
-    said = " · ".join(part for part in (*parts, *failed) if part)
-    return said if named or not any(parts) else said[:1].upper() + said[1:]
 
 
 def failed_words(side: Side) -> str:
@@ -104,48 +74,6 @@ def _trouble(side: Side) -> str:
     return "".join(said)
 
 
-def _wrong_in_short(side: Side, *, named: bool) -> str:
-    """What a heading says before any speed-up; "" where nothing is known to be wrong."""
-    who = f"{plain(side.short)}: " if named else ""
-    if any(finding.replays_wrong for finding in side.findings):
-        return f"{who}replays go wrong"
-    wrong = any(outputs.is_wrong for outputs in side.facts.equivalence)
-    return f"{who}outputs differ by more than rounding" if wrong else ""
-
-
-def _failed_in_short(side: Side) -> str:
-    if (failure := side.facts.failure) is None:
-        return ""
-    at = f" at {plain(failure.source)}" if failure.source else ""
-    return f"{plain(side.short)} {failure.words}{at}"
-
-
-def _timed(phase: PhaseComparison, index: int) -> str:
-    """A phase's step in a heading, and its change."""
-    step = _step(phase, index)
-    if step is None or not _both_known(step.row, index):
-        return ""
-    noun = step.metric.noun or step_words(phase.phase)
-    if step.row.cells[index].verdict == "same":
-        return f"{noun} unchanged"
-    doubt = ", inconclusive" if step.row.cells[index].verdict == "inconclusive" else ""
-    basis = "" if step.metric.untraced else " (traced)"
-    return f"{noun} {step.speed or _arrow(step.row, index)}{doubt}{basis}"
-
-
-def _outputs(found: tuple[Equivalence, ...]) -> str:
-    """What a heading says of outputs that were compared and are right, as far as one knows."""
-    if not found or any(outputs.is_wrong for outputs in found):
-        return ""
-    if all(outputs.identical for outputs in found):
-        return "outputs identical"
-    if all(outputs.identical or outputs.tolerance is not None for outputs in found):
-        return "outputs equal but for rounding"
-    known = [outputs.max_abs_diff for outputs in found]
-    largest = [number for number in known if number is not None]
-    return f"outputs differ by up to {max(largest):.3g}" if len(largest) == len(known) else ""
-
-
 def _fastest(comparison: Comparison) -> str:
     """Which of several candidates is the fastest, and by how much."""
     index = fastest(comparison)
@@ -156,8 +84,8 @@ def _fastest(comparison: Comparison) -> str:
     )
     told = []
     for phase in phases:
-        step = _step(phase, index)
-        if step is None or not _both_known(step.row, index):
+        step = step_beside(phase, index)
+        if step is None or not both_known(step.row, index):
             continue
         before, after = (value(value_of(step.row, step.row.cells[i])) for i in (0, index))
         named = f"{step_words(phase.phase)} " if len(phases) > 1 else ""
@@ -172,7 +100,7 @@ def _sentence(comparison: Comparison, index: int) -> str:
     side = comparison.sides[index]
     start = plain(comparison.baseline.label) + (f" → {plain(side.short)}: " if index else ": ")
     start += _trouble(side)
-    if not _is_measured(comparison, index):
+    if not is_measured(comparison, index):
         return start + failed_words(side)
     phases = compared_phases(comparison)
     first, *others = phases
@@ -186,21 +114,21 @@ def _sentence(comparison: Comparison, index: int) -> str:
 
 def _phase_words(phase: PhaseComparison, index: int, where: str) -> list[str]:
     """Step and idle of one kind, launches, and what is unknown of these."""
-    step = _step(phase, index)
+    step = step_beside(phase, index)
     told, unknown = [], []
     if step is None or not _any_known(step.row, index):
         unknown.append(f"{step_words(phase.phase)}{where} time")
     else:
         noun = step.metric.noun or step_words(phase.phase)
         speed = f", {step.speed}{step.doubt}" if step.speed else ""
-        told.append(f"{noun}{where} {_arrow(step.row, index)}{speed}")
+        told.append(f"{noun}{where} {arrow_between(step.row, index)}{speed}")
     untraced = step is not None and step.metric.untraced
     idle = _row_of_basis(phase, "idle", untraced=untraced)
     apart = []
     if idle is not None and idle.cells[index].verdict == "incomparable":
         apart.append(f"{by_name()[idle.metric].noun} not comparable")
     elif idle is not None and _any_known(idle, index):
-        told.append(f"{by_name()[idle.metric].noun} {_arrow(idle, index)}")
+        told.append(f"{by_name()[idle.metric].noun} {arrow_between(idle, index)}")
     elif not any(
         _any_known(row, index) for m in of_role("idle") if (row := row_of(phase, m.name))
     ):  # what is known of another kind is not like these times
@@ -210,7 +138,7 @@ def _phase_words(phase: PhaseComparison, index: int, where: str) -> list[str]:
     (launches,) = of_role("launches")
     row = row_of(phase, launches.name)
     if row is not None and _any_known(row, index):
-        said.append(f"{launches.title} {_arrow(row, index)}")
+        said.append(f"{launches.title} {arrow_between(row, index)}")
     else:
         unknown.append(launches.title)
     return said + apart + ([" and ".join(unknown) + " unknown"] if unknown else [])
@@ -218,18 +146,18 @@ def _phase_words(phase: PhaseComparison, index: int, where: str) -> list[str]:
 
 def _further(phase: PhaseComparison, index: int) -> str:
     """A further phase: its step."""
-    step = _step(phase, index)
-    if step is None or not _both_known(step.row, index):
+    step = step_beside(phase, index)
+    if step is None or not both_known(step.row, index):
         return ""
     noun = step.metric.noun or step_words(phase.phase)
     speed = f", {step.speed}{step.doubt}" if step.speed else ""
-    return f"{noun} {_arrow(step.row, index)}{speed}"
+    return f"{noun} {arrow_between(step.row, index)}{speed}"
 
 
-def _step(phase: PhaseComparison, index: int) -> _Step | None:
+def step_beside(phase: PhaseComparison, index: int) -> _Step | None:
     """The time of a step that both sides have, else that either has; untraced if it can be."""
     rows = [(m, row) for m in of_role("step") if (row := row_of(phase, m.name))]
-    found = [(m, row) for m, row in rows if _both_known(row, index)]
+    found = [(m, row) for m, row in rows if both_known(row, index)]
     found += [(m, row) for m, row in rows if _any_known(row, index)]
     if not found:
         return None
@@ -245,14 +173,15 @@ def _row_of_basis(phase: PhaseComparison, role: Role, *, untraced: bool) -> Row 
     return next((row for name in names if (row := row_of(phase, name))), None)
 
 
-def _is_measured(comparison: Comparison, index: int) -> bool:
+def is_measured(comparison: Comparison, index: int) -> bool:
     """Whether there are any figures of a side's steps, though it may have failed."""
     side = comparison.sides[index]
     traced = any(phase.steps[index] for phase in comparison.phases)
     return side.facts.failure is None or traced or bool(side.facts.untraced)
 
 
-def _both_known(row: Row, index: int) -> bool:
+def both_known(row: Row, index: int) -> bool:
+    """Whether the baseline and a side have a figure."""
     return all(row.cells[i].value is not None for i in {0, index})
 
 
@@ -261,7 +190,8 @@ def _any_known(row: Row, index: int) -> bool:
     return any(row.cells[i].value is not None for i in {0, index})
 
 
-def _arrow(row: Row, index: int) -> str:
+def arrow_between(row: Row, index: int) -> str:
+    """The baseline's figure and a side's, or of one alone its own."""
     left, right = (value(value_of(row, row.cells[i])) for i in (0, index))
     if index == 0:
         return left
