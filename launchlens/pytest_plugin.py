@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from launchlens.project_file import PROJECT_FILE
 from launchlens.records.limits import LimitResult
 
-BUDGET_FILE = "launchlens.toml"
+BUDGET_FILE = PROJECT_FILE
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

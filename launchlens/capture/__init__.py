@@ -5,7 +5,7 @@ from launchlens.capture.contention import find_injections, find_tracing_processe
 from launchlens.capture.doctor import check_environment, sampling_forbidden
 from launchlens.capture.environment import cpu_name, git_state, gpu_facts
 from launchlens.capture.export import export_sqlite
-from launchlens.capture.find import Nsys, find_nsys
+from launchlens.capture.find import NSYS_VARIABLE, Nsys, find_nsys
 from launchlens.capture.logs import describe_exit, last_line
 from launchlens.capture.ports import answers_at
 from launchlens.capture.process import ChildTimeoutError
@@ -14,6 +14,7 @@ from launchlens.capture.wrap import NothingRecordedError, Wrapped, wrap
 
 __all__ = [
     "CUDA_PROFILER",
+    "NSYS_VARIABLE",
     "ChildTimeoutError",
     "NothingRecordedError",
     "Nsys",

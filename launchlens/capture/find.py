@@ -18,6 +18,8 @@ from launchlens.suggestions import did_you_mean, near_files
 # graph work is lost; the exports of 2025.3 have the spans (CUPTI_ACTIVITY_KIND_GRAPH_TRACE).
 FIRST_WITH_GRAPH_SPANS = (2023, 5)
 
+NSYS_VARIABLE = "NSYS"
+"""Names the nsys to use, before any other that is found."""
 PLACES = (
     "opt/nvidia/nsight-systems/*/bin/nsys",
     "opt/nvidia/nsight-systems-cli/*/bin/nsys",
@@ -85,7 +87,7 @@ def find_nsys(
         CaptureError: none was found, or the one named does not start.
     """
     environ = os.environ if environ is None else environ
-    named = explicit or (Path(environ["NSYS"]) if environ.get("NSYS") else None)
+    named = explicit or (Path(environ[NSYS_VARIABLE]) if environ.get(NSYS_VARIABLE) else None)
     if named is not None:
         found = _start(_which(named, environ))
         if isinstance(found, Nsys):
@@ -113,8 +115,8 @@ def all_nsys(
     """Every nsys of the machine that starts, in the order of the search, each file once."""
     environ = os.environ if environ is None else environ
     groups = list(_candidates(root, environ))
-    if environ.get("NSYS"):
-        groups.insert(0, [_which(Path(environ["NSYS"]), environ)])
+    if environ.get(NSYS_VARIABLE):
+        groups.insert(0, [_which(Path(environ[NSYS_VARIABLE]), environ)])
     found: dict[Path, Nsys] = {}
     for path in (path for group in groups for path in group):
         nsys = None if path.resolve() in found else _start(path)

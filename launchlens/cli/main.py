@@ -13,6 +13,8 @@ import typer
 
 from launchlens.cli import commands
 from launchlens.cli.help import WIDEST, finish_commands
+from launchlens.cli.settings import use_settings
+from launchlens.cli.standard_input import forget_input, in_words
 from launchlens.errors import EXIT_CANNOT_ANSWER, LaunchlensError, reason_of
 from launchlens.streams import drop_output, keep_places, say
 
@@ -41,7 +43,8 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(
+    context: typer.Context,
+    version: bool = typer.Option(  # noqa: ARG001 - its callback answers
         False,
         "--version",
         "-V",
@@ -50,7 +53,8 @@ def _root(
         callback=_print_version,
     ),
 ) -> None:
-    pass
+    if not {"-h", "--help"} & set(sys.argv):  # help is there whatever a file says
+        context.default_map = use_settings(context.command)
 
 
 for _found in pkgutil.iter_modules(commands.__path__):
@@ -79,7 +83,7 @@ def main() -> None:
     try:
         app()
     except LaunchlensError as error:
-        say(f"launchlens: {error}")
+        say(f"launchlens: {in_words(str(error))}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # The reader (head, less) has gone: not an error of ours.
@@ -95,6 +99,8 @@ def main() -> None:
         where = error.filename or "the output"
         say(f"launchlens: {where} cannot be written: {reason_of(error)}. Free space and try again.")
         sys.exit(EXIT_CANNOT_ANSWER)
+    finally:
+        forget_input()
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ StepOption = Annotated[
     typer.Option(
         "--step",
         metavar="REGEX",
-        help="Ranges that are steps, instead of the known engines' names; "
-        "a group (?P<phase>…) states the phase.",
+        help="Ranges that are steps, instead of the known engines' names. Their text tells the "
+        "phase, as in '^prefill', or a group (?P<phase>…).",
     ),
 ]
 SkipOption = Annotated[
@@ -178,8 +178,11 @@ TimeoutOption = Annotated[
     typer.Option("--timeout", metavar="SECONDS", min=1, help="Seconds for each child process."),
 ]
 ExportTimeoutOption = Annotated[
-    float,
+    float | None,
     typer.Option(
-        "--timeout", metavar="SECONDS", min=1, help="Seconds for nsys to export a report."
+        "--timeout",
+        metavar="SECONDS",
+        min=1,
+        help="Seconds for nsys to export a .nsys-rep (600).",
     ),
 ]

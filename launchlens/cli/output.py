@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from launchlens.cli.settings import current_settings
 from launchlens.errors import EXIT_THRESHOLD, LaunchlensError, UsageError
 from launchlens.private import without_private, without_secrets
 from launchlens.streams import note, put, put_bytes, say
 
 if TYPE_CHECKING:
     from launchlens.records.limits import LimitResult
+    from launchlens.render.writer import Format
     from launchlens.report.document import Document
 
 TERMINAL = "terminal"
@@ -55,15 +57,27 @@ def choose_format(kind: str, named: str | None, output: Path | None) -> str:
             f"{output} is the name of a {by_file.name} file, and --format says {by_name.name}.",
             hint="Leave out --format, or name the file otherwise.",
         )
-    chosen = by_name or by_file or format_named(TERMINAL, kind)
-    assert chosen is not None
-    if not chosen.for_eyes and not to_file and sys.stdout is not None and sys.stdout.isatty():
+    to_eyes = not to_file and sys.stdout is not None and sys.stdout.isatty()
+    chosen = by_name or by_file or _usual_format(kind, to_eyes=to_eyes)
+    if to_eyes and not chosen.for_eyes:
         raise UsageError(
             f"A terminal cannot show {chosen.name}.",
             hint=f"Name a file: --output report{chosen.suffixes[0]}.",
         )
     check_output(output)
     return chosen.name
+
+
+def _usual_format(kind: str, *, to_eyes: bool) -> Format:
+    """The format of the settings where it can be had, else text for the terminal."""
+    from launchlens.render import format_named
+
+    preferred = format_named(current_settings().format or TERMINAL, kind)
+    if preferred is not None and (preferred.for_eyes or not to_eyes):
+        return preferred
+    terminal = format_named(TERMINAL, kind)
+    assert terminal is not None, "every kind can go to a terminal"
+    return terminal
 
 
 def terminal_width() -> int:
@@ -86,6 +100,9 @@ def show(document: Document, name: str, output: Path | None, *, verbose: bool = 
     """
     from launchlens.render import write as write_document
 
+    settings = current_settings()
+    if verbose and settings.file is not None:
+        note(f"settings of {settings.file}: {settings}")
     width, color = terminal_width(), wants_color(output)
     text = write_document(document, name, verbose=verbose, width=width, color=color)
     write(text, output)

@@ -1,6 +1,7 @@
 """Feeds for other tools: github-action-benchmark, data frames (Parquet).
 
-Values stay in base units (nanoseconds, fractions, bytes); unknown is empty or null, never 0.
+Parquet has base units (nanoseconds, fractions, bytes), a benchmark's history those that people
+read; unknown is empty or null, never 0.
 """
 
 from __future__ import annotations
@@ -10,13 +11,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
 from launchlens.catalogue import by_name
+from launchlens.plural import counted
 from launchlens.records.comparison import Cell, Comparison, Row
 from launchlens.records.figures import Analysis, Gaps, Step
+from launchlens.records.limits import Number
 from launchlens.report.data import comparison_rows, step_rows
 from launchlens.report.words import clean
 from launchlens.serialize import inert_json
 
 Record = dict[str, Any]
+
+_SHOWN = {
+    "ns": (1e-6, "ms"),
+    "fraction": (100, "%"),
+    "bytes": (2.0**-20, "MiB"),
+    "per_s": (1, "/s"),
+}
+"""How charts of a history show a unit: the factor, and its name; others stay as they are."""
+_DECIMALS = 6  # of milliseconds: down to a nanosecond
 
 
 def render_benchmark_json(
@@ -24,8 +36,9 @@ def render_benchmark_json(
 ) -> str:
     """Figures for github-action-benchmark, tool ``customSmallerIsBetter``.
 
-    A JSON list of objects with ``name``, ``unit``, ``value``, where known ``range`` (95% interval)
-    and ``extra`` (where the figure comes from), one for every side with a known figure.
+    A JSON list of objects with ``name`` (side, phase and title of the metric), ``unit`` (ms, %, MiB
+    or /s), ``value``, where known ``range`` (95% interval) and ``extra`` (the metric's name, where
+    the figure comes from), one for every side with a known figure.
 
     Args:
         comparison: the record.
@@ -41,7 +54,7 @@ def render_benchmark_json(
                 continue
             for place, (side, cell) in enumerate(zip(comparison.sides, row.cells, strict=True)):
                 if cell.value is not None:
-                    name = f"{side.label} · {phase.phase} · {row.metric}"
+                    name = f"{side.label} · {phase.phase} · {row.title}"
                     if len([p for p in comparison.phases if p.phase == phase.phase]) > 1:
                         name += f" · {phase.groups[place]}"
                     entries.append(_benchmark_entry(name, row, cell))
@@ -62,10 +75,13 @@ def render_analysis_parquet(analysis: Analysis) -> bytes:
 
 
 def _benchmark_entry(name: str, row: Row, cell: Cell) -> Record:
-    entry: Record = {"name": _flat(name), "unit": _flat(row.unit), "value": cell.value}
+    assert cell.value is not None
+    value, unit = _shown(cell.value, row.unit)
+    entry: Record = {"name": _flat(name), "unit": unit, "value": value}
     if cell.ci_low is not None and cell.ci_high is not None and not cell.bound:
-        entry["range"] = f"{cell.ci_low} to {cell.ci_high}"
-    extra = f"{row.title}; {cell.source}; {cell.n} steps"
+        low, high = (_shown(end, row.unit)[0] for end in (cell.ci_low, cell.ci_high))
+        entry["range"] = f"{low:g} to {high:g}"
+    extra = f"{row.metric}; {cell.source}; {counted(cell.n, 'step')}"
     if cell.bound:
         extra += f"; only {'an' if cell.bound == 'upper' else 'a'} {cell.bound} bound"
     entry["extra"] = _flat(f"{extra}; {cell.note}" if cell.note else extra)
@@ -79,11 +95,21 @@ def _request_entries(comparison: Comparison, *, bigger_is_better: bool) -> Itera
         for figures in side.facts.requests:
             load = f"ISL {figures.isl}, OSL {figures.osl}, concurrency {figures.concurrency}"
             for metric in metrics:
-                value = getattr(figures, metric.name)
-                if value is not None:
-                    name = _flat(f"{side.label} · requests · {metric.name} · {load}")
-                    extra = f"untraced; {figures.repetitions} repetitions"
-                    yield {"name": name, "unit": metric.unit, "value": value, "extra": extra}
+                known = getattr(figures, metric.name)
+                if known is not None:
+                    value, unit = _shown(known, metric.unit)
+                    name = _flat(f"{side.label} · requests · {metric.title} · {load}")
+                    repeated = counted(figures.repetitions, "repetition")
+                    extra = f"{metric.name}; untraced; {repeated}"
+                    yield {"name": name, "unit": unit, "value": value, "extra": extra}
+
+
+def _shown(value: Number, unit: str) -> tuple[Number, str]:
+    """A value and its unit as charts show them."""
+    if unit not in _SHOWN:
+        return value, unit
+    factor, name = _SHOWN[unit]
+    return round(value * factor, _DECIMALS), name
 
 
 def _render_parquet(records: list[Record], types: Mapping[str, Any]) -> bytes:

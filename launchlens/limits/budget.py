@@ -33,6 +33,7 @@ from launchlens.limits.model import (
     parse_quantity,
     unknown_metric,
 )
+from launchlens.project_file import LIMITS_TABLE, SETTINGS_TABLE, TABLES
 from launchlens.records.figures import Analysis, Finding
 from launchlens.records.limits import LimitResult, Number
 from launchlens.records.variant import VariantFacts
@@ -70,10 +71,13 @@ def read_budget(path: Path) -> Budget:
         raise UsageError(f"The budget {path} cannot be read: {said}.", hint=near) from error
     except (ValueError, RecursionError) as error:  # no UTF-8, or no TOML
         raise UsageError(f"The budget {path} is no valid TOML: {error}.") from error
-    models = document.pop("models", None)
+    document.pop(SETTINGS_TABLE, None)  # the command line's
+    models = document.pop(LIMITS_TABLE, None)
     if document:
+        unknown = next(iter(document))
         hint = 'Limits stand under a model, as [models."NAME"] or, for all, [models."*"].'
-        _refuse(path, f"{next(iter(document))} is unknown", hint)
+        near = did_you_mean(near_names(unknown, TABLES))
+        _refuse(path, f"{unknown} is unknown", near or hint)
     if not isinstance(models, dict) or not models:
         _refuse(path, "it has no limits", 'Write them under [models."NAME"].')
     limits = [

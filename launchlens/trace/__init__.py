@@ -1,6 +1,7 @@
 """The door for traces: finds which format a file has, reads it, hands out a `Trace` of columns."""
 
 from launchlens.trace.door import (
+    EXPORT_TIMEOUT_S,
     find_secrets,
     is_report,
     is_trace,
@@ -14,6 +15,7 @@ from launchlens.trace.door import (
 )
 
 __all__ = [
+    "EXPORT_TIMEOUT_S",
     "find_secrets",
     "is_report",
     "is_trace",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from launchlens.records.launch_sizes import LaunchSizes
     from launchlens.records.stacks import Stacks
 
+EXPORT_TIMEOUT_S = 600.0
+"""Seconds in which a recorder's report of a few minutes is exported, many times over."""
 _DIGEST_UP_TO_BYTES = 64 << 20
 
 
@@ -43,10 +45,13 @@ def read_trace(path: str | Path) -> Trace:
     return replace(trace, info=_identified(trace, format_, path))
 
 
-def read_report(path: Path, *, tool: Path | None = None) -> Trace:
+def read_report(
+    path: Path, *, tool: Path | None = None, timeout_s: float = EXPORT_TIMEOUT_S
+) -> Trace:
     """Read a recorder's report, exported into a temporary folder first; it stays as it is.
 
-    ``tool`` is the recorder's program that exports it, if it is not to be searched for.
+    ``tool`` is the recorder's program that exports it, if it is not to be searched for;
+    ``timeout_s`` is its limit in seconds.
 
     Raises:
         CaptureError: it cannot be exported here.
@@ -54,7 +59,7 @@ def read_report(path: Path, *, tool: Path | None = None) -> Trace:
     """
     format_ = next(f for f in all_formats() if path.suffix in f.reports)
     with tempfile.TemporaryDirectory(prefix="launchlens-") as folder:
-        trace = read_trace(format_.export(path, Path(folder), tool))
+        trace = read_trace(format_.export(path, Path(folder), tool, timeout_s))
     return replace(trace, info=replace(trace.info, file=path.name, label=trace_label(path)))
 
 

@@ -114,10 +114,11 @@ class TraceFormat(ABC):
         """
         raise TraceError(f"{file.named} is a trace of {self.title}, which cannot be searched.")
 
-    def export(self, report: Path, folder: Path, tool: Path | None) -> Path:
+    def export(self, report: Path, folder: Path, tool: Path | None, timeout_s: float) -> Path:
         """Turn a report (a file whose suffix is one of `reports`) into a trace within ``folder``.
 
-        ``tool`` is the recorder's own program, where the user names one.
+        ``tool`` is the recorder's own program, where the user names one; it may take ``timeout_s``
+        seconds.
 
         Raises:
             LaunchlensError: the program is missing or fails.

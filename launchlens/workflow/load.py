@@ -21,6 +21,8 @@ class Choices:
     skip: int = 0
     whole: bool = False
     nsys: Path | None = None
+    timeout_s: float | None = None
+    """Limit for the export of a recorder's report; None: the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,14 @@ class Loaded:
 def load(path: Path, choices: Choices) -> Loaded:
     """Read a trace and compute its figures; a recorder's report is exported first."""
     from launchlens.metrics import summarize_measured
-    from launchlens.trace import is_report, read_report, read_trace
+    from launchlens.trace import EXPORT_TIMEOUT_S, is_report, read_report, read_trace
 
     exported = is_report(path) and path.is_file()
-    trace = read_report(path, tool=choices.nsys) if exported else read_trace(path)
+    if exported:
+        timeout_s = choices.timeout_s or EXPORT_TIMEOUT_S
+        trace = read_report(path, tool=choices.nsys, timeout_s=timeout_s)
+    else:
+        trace = read_trace(path)
     analysis, measured = summarize_measured(
         trace,
         phase=choices.phase,  # type: ignore[arg-type]

@@ -195,8 +195,9 @@ def records(form, report):
             yield line["metric"], line["side"], float(line["value"]) if line["value"] else None
     else:
         for entry in json.loads(report):
-            label, _, metric, *_ = entry["name"].split(" · ")
-            yield metric, label, entry["value"]
+            label, _, title, *_ = entry["name"].split(" · ")
+            metric = TITLES.get(title.lower(), title)
+            yield metric, label, entry["value"] * {"ms": 1e6, "%": 0.01}.get(entry["unit"], 1)
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "benchmark"])

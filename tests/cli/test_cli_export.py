@@ -20,17 +20,65 @@ def test_perfetto_takes_the_median_step(cli, tmp_path):
     assert err.endswith(f"wrote {out}\n")
     trace = json.loads(out.read_text(encoding="utf-8"))
     windows = sorted(step["window_ns"] for step in EXPECTED[NODE.name])
-    assert trace["otherData"]["window_ns"] == windows[(len(windows) - 1) // 2]
+    assert trace["otherData"]["steps"][0]["window_ns"] == windows[(len(windows) - 1) // 2]
     kernels = [e for e in trace["traceEvents"] if e.get("cat") == "stream,kernel"]
     assert len(kernels) == 1723  # graph nodes of a step (traces/ card)
+    calls = {e["args"]["correlation_id"] for e in kernels}
+    (launch,) = [e for e in trace["traceEvents"] if e["name"].startswith("cudaGraphLaunch")]
+    assert calls == {launch["args"]["correlation_id"]}
+    arrows = [e for e in trace["traceEvents"] if e["ph"] == "f"]
+    assert len(arrows) >= len(kernels)  # memsets and copies of the graph have theirs too
+
+
+def test_perfetto_takes_steps_by_pattern_and_keeps_their_phase(cli, tmp_path):
+    out = tmp_path / "step.json"
+    named = ("--step", "^prefill", "--phase", "prefill", "--index", 5)
+    code, _, err = cli("export", EAGER, "--perfetto", out, *named)
+    assert (code, err.splitlines()[0]) == (0, "step 5 (prefill): prefill#5")
+
+
+def overlapping(bars):
+    """Bars of one thread that neither follow nor hold one another: viewers drop these."""
+    found, ends = [], []
+    for bar in sorted(bars, key=lambda e: (e["ts"], -e["dur"])):
+        start = round(bar["ts"] * 1000)
+        end = start + bar["args"]["duration_ns"]
+        while ends and ends[-1] <= start:
+            ends.pop()
+        if ends and end > ends[-1]:
+            found.append(bar)
+        ends.append(end)
+    return found
+
+
+def test_several_traces_stand_side_by_side(cli, tmp_path):
+    out = tmp_path / "steps.json"
+    code, _, err = cli("export", EAGER, NODE, "--perfetto", out)
+    assert code == 0
+    assert [line.partition(":")[0] for line in err.splitlines()[:2]] == [
+        "qwen3-0.6b-eager", "qwen3-0.6b-cudagraph"
+    ]  # fmt: skip
+    events = json.loads(out.read_text("utf-8"))["traceEvents"]
+    threads = {}
+    for event in events:
+        if event["ph"] == "X":
+            threads.setdefault((event["pid"], event["tid"]), []).append(event)
+    assert {pid for pid, _ in threads} == {1, 2, 3, 4}
+    assert [bar for bars in threads.values() for bar in overlapping(bars)] == []
+    # of the eager step each operation has its arrow: kernels, copies and memsets, as SQL has them
+    step = EXPECTED[EAGER.name][0]
+    ops = step["kernels"] + step["memcpys"] + step["memsets"]
+    assert len([e for e in events if e["ph"] == "f" and e["pid"] == 2]) == ops
+    names = {e["name"] for e in events if e.get("cat") == "stream,kernel"}
+    assert max(map(len, names)) <= 64
 
 
 @pytest.mark.parametrize("number", [0, 3])
 def test_perfetto_takes_the_step_named(cli, tmp_path, number):
     out = tmp_path / "step.json"
-    code, _, err = cli("export", EAGER, "--perfetto", out, "--step", number)
+    code, _, err = cli("export", EAGER, "--perfetto", out, "--index", number)
     assert code == 0
-    told = json.loads(out.read_text(encoding="utf-8"))["otherData"]
+    told = json.loads(out.read_text(encoding="utf-8"))["otherData"]["steps"][0]
     assert told["step"] == number
     assert told["window_ns"] == EXPECTED[EAGER.name][number]["window_ns"]
     assert err.startswith(f"step {number} (prefill): ")
@@ -46,11 +94,11 @@ def test_an_export_replaces_an_earlier_one(cli, tmp_path):
 
 def test_steps_that_are_not_there_or_cannot_be_drawn(fails, tmp_path):
     to = ("--perfetto", tmp_path / "step.json")
-    assert "There are 0 to 7." in fails("export", EAGER, *to, "--step", 8, code=2)
+    assert "There are 0 to 7." in fails("export", EAGER, *to, "--index", 8, code=2)
     said = fails("export", MISSING, *to)
     assert "has no step to export: " in said
     assert ".." not in said
-    assert "Step 1 cannot be exported: " in fails("export", MISSING, *to, "--step", 1)
+    assert "Step 1 cannot be exported: " in fails("export", MISSING, *to, "--index", 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,8 +141,8 @@ def test_parquet_of_what_is_unknown_keeps_its_types(cli, tmp_path):
 
 def test_a_dash_is_standard_output(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, _ = cli("export", EAGER, "--perfetto", "-", "--step", 0)
-    assert (code, json.loads(out)["otherData"]["step"]) == (0, 0)
+    code, out, _ = cli("export", EAGER, "--perfetto", "-", "--index", 0)
+    assert (code, json.loads(out)["otherData"]["steps"][0]["step"]) == (0, 0)
     assert cli("diff", EAGER, NODE, "-o", "-")[1] == cli("diff", EAGER, NODE)[1]
     assert list(tmp_path.iterdir()) == []
 
@@ -118,12 +166,12 @@ def test_benchmark_of_one_trace_and_of_several(cli, tmp_path):
     out = tmp_path / "benchmark.json"
     cli("export", NODE, "--github-benchmark", out)
     alone = {e["name"]: e for e in json.loads(out.read_text(encoding="utf-8"))}
-    launches = alone["qwen3-0.6b-cudagraph · prefill · launches"]
+    launches = alone["qwen3-0.6b-cudagraph · prefill · launches per step"]
     assert (launches["value"], launches["unit"]) == (1, "count")
     assert all(set(e) >= {"name", "unit", "value"} for e in alone.values())
     cli("export", EAGER, NODE, "--github-benchmark", out)
     both = {e["name"]: e for e in json.loads(out.read_text(encoding="utf-8"))}
-    assert both["qwen3-0.6b-eager · prefill · launches"]["value"] == 1569
+    assert both["qwen3-0.6b-eager · prefill · launches per step"]["value"] == 1569
     assert {name: both[name] for name in alone} == alone
 
 
@@ -132,7 +180,7 @@ def test_benchmark_of_a_run_has_untraced_times_and_throughput(cli, tmp_path, sto
     command = ("export", "latest:cudagraph", "--runs", stored, "--github-benchmark", out)
     cli(*command)
     values = {e["name"]: e["value"] for e in json.loads(out.read_text(encoding="utf-8"))}
-    assert values["qwen3-0.6b-cudagraph · prefill · untraced_ns"] == 4_500_000
+    assert values["qwen3-0.6b-cudagraph · prefill · step, untraced"] == 4.5
     cli(*command, "--bigger-is-better")
     entries = json.loads(out.read_text(encoding="utf-8"))
     assert {e["value"] for e in entries} == {11.9, 59.5}
@@ -153,8 +201,8 @@ def test_several_files_at_once(cli, tmp_path, stored):
     ("options", "said"),
     [
         ((EAGER,), "needs to be told what to write"),
-        ((EAGER, NODE, "--perfetto", "out"), "takes one trace"),
-        ((EAGER, "--step", "1", "--parquet", "out"), "Add --perfetto"),
+        ((EAGER, "--index", "1", "--parquet", "out"), "Add --perfetto"),
+        ((EAGER, "--step", "1", "--perfetto", "out"), "The number of a step is --index 1."),
         ((EAGER, "--bigger-is-better", "--parquet", "out"), "is for --github-benchmark"),
     ],
 )

@@ -11,6 +11,7 @@ import handmade
 import pytest
 from written import as_csv
 
+from launchlens.catalogue import by_name, unit_of
 from launchlens.export.feeds import (
     render_analysis_parquet,
     render_benchmark_json,
@@ -30,15 +31,17 @@ def test_benchmark_entries_have_the_fields_the_action_reads():
         assert isinstance(entry["unit"], str)
     launches = entries()["gemma-4-e4b-cudagraph · prefill · launches"]
     assert (launches["value"], launches["unit"]) == (1, "count")
-    assert entries()["gemma-4-e4b-eager · prefill · untraced_ns"]["value"] == 49_100_000
+    assert entries()["gemma-4-e4b-eager · prefill · untraced"]["value"] == 49.1
 
 
 def test_smaller_and_bigger_never_mix():
     smaller, bigger = entries(), entries(bigger_is_better=True)
     assert not set(smaller) & set(bigger)
-    name = "gemma-4-e4b-eager · requests · requests_per_s · ISL 25, OSL 5, concurrency 4"
-    assert bigger[name]["unit"] == "per_s"
-    assert name.replace("requests_per_s", "ttft_ns") in smaller
+    load = "ISL 25, OSL 5, concurrency 4"
+    name = f"gemma-4-e4b-eager · requests · {by_name()['requests_per_s'].title} · {load}"
+    assert bigger[name]["unit"] == "/s"
+    title = by_name()["ttft_ns"].title
+    assert smaller[f"gemma-4-e4b-eager · requests · {title} · {load}"]["unit"] == "ms"
     # kernels have no better direction here, so they are in neither
     assert not [n for n in (*smaller, *bigger) if n.endswith("· kernels")]
 
@@ -49,10 +52,37 @@ def test_unknown_figures_are_left_out_not_zero():
 
 
 def test_range_is_the_interval():
-    row = handmade.row("window_ns", 100, 90)
-    cells = tuple(replace(c, ci_low=c.value - 1, ci_high=c.value + 1) for c in row.cells)
+    row = handmade.row("window_ns", 100e6, 90e6)
+    cells = tuple(replace(c, ci_low=c.value - 1e6, ci_high=c.value + 1e6) for c in row.cells)
     found = entries(handmade.comparison([replace(row, cells=cells)]))
-    assert found["gemma-4-e4b-eager · prefill · window_ns"]["range"] == "99 to 101"
+    entry = found["gemma-4-e4b-eager · prefill · window"]
+    assert (entry["value"], entry["unit"], entry["range"]) == (100, "ms", "99 to 101")
+    assert entry["extra"].startswith("window_ns; ")
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "shown"),
+    [
+        ("idle", 0.8473, (84.73, "%")),
+        ("window_ns", 4_661_407, (4.661407, "ms")),
+        ("queue_ns", 2_163, (0.002163, "ms")),
+        ("peak_memory_bytes", 3 << 29, (1536, "MiB")),
+        ("launches", 1569, (1569, "count")),
+    ],
+)
+def test_units_are_those_that_people_read(metric, value, shown):
+    found = entries(
+        handmade.comparison([handmade.row(metric, value, value, unit=unit_of(metric))]),
+        headline=False,
+    )
+    (entry,) = [e for name, e in found.items() if "eager · prefill" in name]
+    assert (entry["value"], entry["unit"]) == shown
+
+
+def test_titles_name_each_metric_alone():
+    """Else two series of a history would become one."""
+    titles = [metric.title for metric in by_name().values()]
+    assert len(titles) == len(set(titles))
 
 
 def rows(text):

@@ -197,6 +197,26 @@ def test_the_users_pattern_names_steps_and_phases(analyze):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "pattern", "phase"),
+    [
+        ("prefill#0", "^prefill", "prefill"),
+        ("decode 17", "17$", "decode"),
+        ("[Executor] _forward_step 3: 2 ctx reqs, 0 gen reqs", r"^\[Executor\]", "prefill"),
+        ("[Executor] _forward_step 3: 2 ctx reqs, 5 gen reqs", "_forward_step", "mixed"),
+        ("execute_context_1(7)_generation_0(0)", "^execute", "prefill"),
+        ("my prefill", "prefill", "unknown"),  # no engine's way of writing it
+        ("generate", "^generate", "unknown"),  # may hold forward passes of both phases
+        ("prefill#0", "^(?P<phase>)prefill", "unknown"),  # the group comes first
+        ("prefill of decode", r"of (?P<phase>\w+)", "decode"),
+    ],
+)
+def test_a_users_pattern_keeps_the_phase_that_the_text_tells(analyze, text, pattern, phase):
+    trace = working()
+    trace.range(text, 0, 100)
+    assert [s.phase for s in analyze(trace, step=pattern).steps] == [phase]
+
+
 def test_a_wrong_pattern_is_a_usage_error(analyze):
     trace = working()
     trace.range("prefill", 0, 100)

@@ -11,6 +11,7 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import choose_format, end_if_broken, show
+from launchlens.cli.standard_input import received
 from launchlens.private import without_private
 from launchlens.workflow.load import Choices
 
@@ -25,7 +26,7 @@ def analyze(
         list[Path],
         typer.Argument(
             metavar="TRACE",
-            help="nsys export, .nsys-rep or torch.profiler JSON, also packed; several are listed.",
+            help="nsys export, .nsys-rep, torch.profiler JSON, also packed, or -; several are listed.",
         ),
     ],
     report_format: Annotated[str | None, options.format_option("analysis")] = None,
@@ -37,10 +38,15 @@ def analyze(
     verbose: options.VerboseOption = False,
     log: Annotated[
         Path | None,
-        typer.Option("--log", help="The engine's log: captured sizes, and why steps were not."),
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            help="The engine's log: captured sizes, and why steps were not.",
+        ),
     ] = None,
     fail_on: options.FailOnOption = None,
     nsys: options.NsysOption = None,
+    timeout: options.ExportTimeoutOption = None,
 ) -> None:
     """What a forward step costs: launches, GPU idle and why, kernels.
 
@@ -56,7 +62,8 @@ def analyze(
     require_steps(conditions)
     if log is not None and len(traces) > 1:
         raise UsageError("--log is about one trace.", hint="Analyze that trace alone.")
-    choices = Choices(phase.value, step, skip, whole, nsys)
+    traces = [Path(name) for name in received([str(trace) for trace in traces])]
+    choices = Choices(phase.value, step, skip, whole, nsys, timeout)
 
     def read(trace: Path) -> Loaded:
         return analyze_trace(trace, choices, blockers=ask_for_blockers(conditions))

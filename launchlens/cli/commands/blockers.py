@@ -10,6 +10,7 @@ import typer
 from launchlens.cli import options
 from launchlens.cli.complete import complete_model
 from launchlens.cli.output import choose_format, end_if_broken, own_command, show
+from launchlens.cli.standard_input import received
 from launchlens.errors import UsageError
 from launchlens.workflow.load import Choices
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def blockers(
     trace: Annotated[
         Path | None,
-        typer.Argument(metavar="TRACE", help="An eager trace; its suspects need no model."),
+        typer.Argument(metavar="TRACE", help="An eager trace, or -; its suspects need no model."),
     ] = None,
     other: Annotated[
         Path | None,
@@ -94,8 +95,11 @@ def blockers(
     if trace is not None:
         from launchlens.workflow.blockers import report_between, report_blockers
 
-        choices = Choices(phase.value, step, skip, whole, nsys)
-        report = report_between(trace, other, choices) if other else report_blockers(trace, choices)
+        choices = Choices(phase.value, step, skip, whole, nsys, timeout)
+        trace, *others = map(Path, received([str(path) for path in (trace, other) if path]))
+        report = (
+            report_between(trace, others[0], choices) if others else report_blockers(trace, choices)
+        )
     else:
         from launchlens.harness.variants import as_it_is
         from launchlens.protocol.spec import HarnessSpec

@@ -10,6 +10,7 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import choose_format, show
+from launchlens.cli.standard_input import received
 from launchlens.errors import EXIT_THRESHOLD, UsageError
 from launchlens.workflow.load import Choices
 
@@ -18,7 +19,9 @@ _BUDGET_SUFFIX = ".toml"
 
 def check(
     budget: Annotated[Path, typer.Argument(metavar="BUDGET", help="A TOML file with limits.")],
-    traces: Annotated[list[str], typer.Argument(metavar="TRACE", help="Traces, or RUN:VARIANT.")],
+    traces: Annotated[
+        list[str], typer.Argument(metavar="TRACE", help="Traces, RUN:VARIANT, or -.")
+    ],
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -40,6 +43,7 @@ def check(
     ] = False,
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
+    timeout: options.ExportTimeoutOption = None,
     report_format: Annotated[str | None, options.format_option("limits")] = None,
     output: options.OutputOption = None,
 ) -> None:
@@ -53,7 +57,8 @@ def check(
 
     chosen = choose_format("limits", report_format, output)
     _check_order(budget, traces)
-    choices = Choices(phase.value, step, skip, whole, nsys)
+    traces = received(traces)
+    choices = Choices(phase.value, step, skip, whole, nsys, timeout)
     report = hold_budget(budget, traces, choices, baseline=baseline, model=model, runs=runs)
     show(limits_document(report, held_too=verbose), chosen, output)
     if not report.held:

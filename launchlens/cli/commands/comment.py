@@ -8,6 +8,7 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import end_if_broken, write
+from launchlens.cli.standard_input import received
 from launchlens.streams import say
 from launchlens.workflow.load import Choices
 
@@ -61,6 +62,7 @@ def comment(
     skip: options.SkipOption = 0,
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
+    timeout: options.ExportTimeoutOption = None,
 ) -> None:
     """Post a comparison on a pull request, or update what is there.
 
@@ -81,9 +83,9 @@ def comment(
     number = own.number if pr is None and own else pr
     forge = find_forge(repo)
     change = None if dry_run else open_change(repo, number)
-    choices = Choices(phase.value, step, skip, nsys=nsys)
+    choices = Choices(phase.value, step, skip, nsys=nsys, timeout_s=timeout)
     blockers = ask_for_blockers(conditions)
-    comparison = load_comparison(reports, choices, runs, blockers=blockers)
+    comparison = load_comparison(received(reports), choices, runs, blockers=blockers)
     results = check_comparison(conditions, comparison)
     marker = make_marker(key)
     known = _measured(comparison, commit, own if own and own.number == number else None)

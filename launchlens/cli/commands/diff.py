@@ -9,12 +9,13 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import choose_format, end_if_broken, show
+from launchlens.cli.standard_input import received
 from launchlens.workflow.load import Choices
 
 
 def diff(
     baseline: Annotated[
-        str, typer.Argument(metavar="BASELINE", help="A trace, or RUN:VARIANT of a stored run.")
+        str, typer.Argument(metavar="BASELINE", help="A trace, RUN:VARIANT, or -.")
     ],
     candidates: Annotated[
         list[str], typer.Argument(metavar="CANDIDATE", help="What to compare with it.")
@@ -49,6 +50,7 @@ def diff(
     fail_on: options.FailOnOption = None,
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
+    timeout: options.ExportTimeoutOption = None,
 ) -> None:
     """Compare traces: launches, GPU idle, times, kernels, verdicts."""
     from launchlens.limits import ask_for_blockers, check_comparison, parse_condition
@@ -63,9 +65,9 @@ def diff(
     order = parse_metrics("--sort", sort)[0] if sort is not None else None
     shown = parse_metrics("--only", only) if only is not None else ()
     conditions = [parse_condition(text) for text in fail_on or ()]
-    choices = Choices(phase.value, step, skip, whole, nsys)
+    choices = Choices(phase.value, step, skip, whole, nsys, timeout)
     blockers = ask_for_blockers(conditions)
-    sides = load_sides([baseline, *candidates], choices, runs, blockers=blockers)
+    sides = load_sides(received([baseline, *candidates]), choices, runs, blockers=blockers)
     sides = with_benchmarks(sides, bench or ())
     comparison = with_benchmark_differences(compare_sides(sides, blockers=blockers))
     timelines = timelines_of_sides(comparison, sides) if draws(chosen) else ()

@@ -8,6 +8,7 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import TERMINAL, choose_format, show, terminal_width, wants_color, write
+from launchlens.cli.settings import current_settings
 from launchlens.errors import EXIT_CANNOT_ANSWER
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ def doctor(
     engine = find_recipe(recipe) if recipe else None
     chosen = choose_format("doctor", report_format, output)
     live = chosen == TERMINAL and output is None
+    told = [_tell_settings()] if current_settings().file else []
+    if live:
+        for check in told:
+            _tell(check)
     checks = check_environment(
         read_trace if trial else None,
         nsys=nsys,
@@ -53,6 +58,7 @@ def doctor(
         timeout_s=timeout,
         on_check=_tell if live else None,
     )
+    checks = [*told, *checks]
     for check in check_recipe(engine, nsys) if engine else ():
         checks.append(check)
         if live:
@@ -64,6 +70,13 @@ def doctor(
         show(doctor_document(DoctorReport(ready=ready, checks=tuple(checks))), chosen, output)
     if not ready:
         raise typer.Exit(EXIT_CANNOT_ANSWER)
+
+
+def _tell_settings() -> Check:
+    from launchlens.records.doctor import Check
+
+    settings = current_settings()
+    return Check("settings", "ok", f"{settings.file}: {settings}")
 
 
 def _tell(check: Check) -> None:

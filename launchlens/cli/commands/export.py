@@ -10,6 +10,7 @@ import typer
 
 from launchlens.cli import options
 from launchlens.cli.output import save
+from launchlens.cli.standard_input import received
 from launchlens.errors import TraceError, UsageError
 from launchlens.streams import note
 from launchlens.workflow.load import Choices
@@ -19,15 +20,21 @@ if TYPE_CHECKING:
 
 
 def export(
-    traces: Annotated[list[str], typer.Argument(metavar="TRACE", help="A trace, or RUN:VARIANT.")],
+    traces: Annotated[
+        list[str], typer.Argument(metavar="TRACE", help="A trace, RUN:VARIANT, or -.")
+    ],
     perfetto: Annotated[
         Path | None,
-        typer.Option("--perfetto", metavar="OUT.json", help="One step for ui.perfetto.dev."),
+        typer.Option(
+            "--perfetto",
+            metavar="FILE",
+            help="A step for ui.perfetto.dev; of several traces one each, side by side.",
+        ),
     ] = None,
-    step: Annotated[
+    index: Annotated[
         int | None,
         typer.Option(
-            "--step",
+            "--index",
             metavar="N",
             min=0,
             help="The step for --perfetto, as analyze numbers them from 0; else the one whose "
@@ -38,7 +45,7 @@ def export(
         Path | None,
         typer.Option(
             "--parquet",
-            metavar="OUT",
+            metavar="FILE",
             help="Every figure of every step, a row a step; of several traces their medians, a row "
             "for each phase, metric and side.",
         ),
@@ -47,9 +54,8 @@ def export(
         Path | None,
         typer.Option(
             "--github-benchmark",
-            metavar="OUT.json",
-            help="Medians for github-action-benchmark (customSmallerIsBetter); here several "
-            "traces may be named.",
+            metavar="FILE",
+            help="Medians for github-action-benchmark (customSmallerIsBetter), in ms and %.",
         ),
     ] = None,
     bigger_is_better: Annotated[
@@ -59,17 +65,13 @@ def export(
             help="In --github-benchmark give throughput instead (customBiggerIsBetter).",
         ),
     ] = False,
-    ranges: Annotated[
-        str | None,
-        typer.Option(
-            "--ranges", metavar="REGEX", help="Ranges that are steps, as --step of analyze."
-        ),
-    ] = None,
     phase: options.PhaseOption = options.PhaseChoice.all,
+    step: options.StepOption = None,
     skip: options.SkipOption = 0,
     whole: options.WholeOption = False,
     runs: options.RunsOption = None,
     nsys: options.NsysOption = None,
+    timeout: options.ExportTimeoutOption = None,
 ) -> None:
     """Write steps for ui.perfetto.dev, or figures for other tools.
 
@@ -82,16 +84,19 @@ def export(
             "export needs to be told what to write.",
             hint="Add --perfetto, --parquet or --github-benchmark.",
         )
-    if len(traces) > 1 and perfetto:
-        raise UsageError("--perfetto takes one trace.", hint="Export them in turn.")
-    if step is not None and not perfetto:
-        raise UsageError("--step chooses the step for --perfetto.", hint="Add --perfetto OUT.json.")
+    if step is not None and step.isdigit():
+        raise UsageError(
+            f"--step {step} would be a pattern for names of ranges, as in every command.",
+            hint=f"The number of a step is --index {step}.",
+        )
+    if index is not None and not perfetto:
+        raise UsageError("--index chooses the step for --perfetto.", hint="Add --perfetto FILE.")
     if bigger_is_better and not github_benchmark:
         raise UsageError("--bigger-is-better is for --github-benchmark.", hint="Add that too.")
-    choices = Choices(phase.value, ranges, skip, whole, nsys)
-    sides = load_sides(traces, choices, runs)
+    choices = Choices(phase.value, step, skip, whole, nsys, timeout)
+    sides = load_sides(received(traces), choices, runs)
     if perfetto:
-        save(_perfetto(sides[0], step).encode(), perfetto, option="--perfetto")
+        save(_perfetto(sides, index).encode(), perfetto, option="--perfetto")
     if parquet:
         save(_parquet(sides), parquet, option="--parquet")
     if github_benchmark:
@@ -131,13 +136,17 @@ def _benchmark(sides: Sequence[LoadedSide], *, bigger_is_better: bool) -> str:
     return text
 
 
-def _perfetto(side: LoadedSide, number: int | None) -> str:
+def _perfetto(sides: Sequence[LoadedSide], index: int | None) -> str:
     from launchlens.export.perfetto import render_perfetto
     from launchlens.report.words import plain
     from launchlens.workflow.timelines import timeline_of_step
 
-    timeline, step, several = timeline_of_step(side, number)
-    if several:
-        note(f"step {number} ran on several devices: {step.device} is exported")
-    note(f"step {step.index} ({step.phase}): {plain(step.range)}")
-    return render_perfetto(timeline)
+    timelines = []
+    for side in sides:
+        timeline, step, several = timeline_of_step(side, index)
+        of = f"{side.input.label}: " if len(sides) > 1 else ""
+        if several:
+            note(f"{of}step {index} ran on several devices: {step.device} is exported")
+        note(f"{of}step {step.index} ({step.phase}): {plain(step.range)}")
+        timelines.append(timeline)
+    return render_perfetto(timelines)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from launchlens.cli.options import StepOption
+from launchlens.cli.standard_input import received_file
 from launchlens.errors import LaunchlensError, UsageError, reason_of
 from launchlens.streams import note
 from launchlens.workflow.sharing import StepNumbers
@@ -26,7 +27,7 @@ def scrub(
     trace: Annotated[
         Path,
         typer.Argument(
-            metavar="TRACE", help="An nsys export or torch.profiler JSON (also packed)."
+            metavar="TRACE", help="An nsys export or torch.profiler JSON (also packed), or -."
         ),
     ],
     out: Annotated[
@@ -49,7 +50,7 @@ def scrub(
     Exports hold environment (three times over), command lines, paths, host, user and output: all
     of these go, and every figure stays the same.
     """
-    if out.exists() and (not force or out.samefile(trace)):
+    if out.exists() and (not force or (trace.exists() and out.samefile(trace))):
         raise UsageError(f"{out} exists already.", hint="Choose another name, or give --force.")
     if out.is_dir() or not out.parent.is_dir():
         raise UsageError(f"{out} cannot be written: it is a folder, or in one that is not there.")
@@ -58,7 +59,7 @@ def scrub(
     plain = out.with_suffix("") if out.suffix == ".xz" else out
     plain = plain.with_name(f".{plain.name}.part")
     try:
-        write_shareable(trace, plain, steps=steps, step=step)
+        write_shareable(received_file(trace), plain, steps=steps, step=step)
         _finish(plain, out)
     except OSError as error:
         raise LaunchlensError(f"{out} cannot be written: {reason_of(error)}.") from error

@@ -14,6 +14,7 @@ from pkgutil import iter_modules
 
 from launchlens.errors import UsageError
 from launchlens.metrics.engines.base import StepPattern, Tier, by_word, phase_of_word
+from launchlens.records.figures import Phase
 
 __all__ = ["StepPattern", "is_scope", "patterns", "phase_of_word", "user_pattern"]
 
@@ -58,8 +59,22 @@ class _Limited:
         return match
 
 
+def _stated_phase(match: re.Match[str]) -> Phase:
+    """The phase by a group of the user's own, else as the engines' patterns read the same text."""
+    if "phase" in match.groupdict():
+        return by_word(match)
+    for pattern in patterns():
+        known = pattern.regex.search(match.string) if pattern.domain is None else None
+        if known is not None:
+            # A range that may hold forward passes of both phases tells none.
+            phase = (pattern.inner_phase or pattern.phase)(known)
+            if phase != "unknown":
+                return phase
+    return "unknown"
+
+
 def user_pattern(text: str) -> StepPattern:
-    """A pattern from ``--step REGEX``; a group named ``phase`` states the phase.
+    """A pattern from ``--step REGEX``; a group ``phase`` states the phase, else the text does.
 
     Raises:
         UsageError: not a regular expression.
@@ -70,7 +85,7 @@ def user_pattern(text: str) -> StepPattern:
         counts = [int(max(m.groups(""), key=len)) for m in _COUNTED.finditer(text)]
         if math.prod(counts) > _MOST_REPEATED:  # the library writes repetitions out
             raise regex.error("it repeats too much")
-        return StepPattern("--step", _Limited(text), by_word, Tier.STEP)
+        return StepPattern("--step", _Limited(text), _stated_phase, Tier.STEP)
     except (regex.error, RecursionError, ValueError, OverflowError) as error:
         raise UsageError(
             f"--step {text!r} is not a regular expression: {error}.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,17 +72,17 @@ class NsysFormat(TraceFormat):
         """See `left.find_secrets`."""
         return find_secrets(file)
 
-    def export(self, report: Path, folder: Path, tool: Path | None) -> Path:
+    def export(self, report: Path, folder: Path, tool: Path | None, timeout_s: float) -> Path:
         """Export a report with nsys, which ``tool`` names or which is searched for."""
-        from launchlens.capture import export_sqlite, find_nsys
+        from launchlens.capture import NSYS_VARIABLE, export_sqlite, find_nsys
 
         try:
             nsys = find_nsys(tool)
         except CaptureError:
-            if tool is not None:
+            if tool is not None or os.environ.get(NSYS_VARIABLE):
                 raise
             nsys = None
-        return export_sqlite(report, folder / "trace.sqlite", nsys)
+        return export_sqlite(report, folder / "trace.sqlite", nsys, timeout_s=timeout_s)
 
 
 FORMAT = NsysFormat()
