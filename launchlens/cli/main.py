@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import pkgutil
 import signal
 import sys
@@ -53,7 +54,8 @@ def _root(
         callback=_print_version,
     ),
 ) -> None:
-    if not {"-h", "--help"} & set(sys.argv):  # help is there whatever a file says
+    own = itertools.takewhile(lambda word: word != "--", sys.argv)
+    if not {"-h", "--help"} & set(own):  # help is there whatever a file says
         context.default_map = use_settings(context.command)
 
 

@@ -24,7 +24,11 @@ def doctor(
     ] = True,
     recipe: Annotated[
         str | None,
-        typer.Option("--recipe", help="Also look at what this engine needs (launchlens recipes)."),
+        typer.Option(
+            "--recipe",
+            metavar="NAME",
+            help="Also look at what this engine needs (launchlens recipes).",
+        ),
     ] = None,
     timeout: options.TimeoutOption = 120.0,
     nsys: options.NsysOption = None,

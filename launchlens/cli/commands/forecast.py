@@ -15,7 +15,10 @@ from launchlens.workflow.load import Choices
 def forecast(
     trace: Annotated[
         str | None,
-        typer.Argument(help="An eager trace, or RUN:VARIANT of a stored run, such as x:eager."),
+        typer.Argument(
+            metavar="TRACE",
+            help="An eager trace, or RUN:VARIANT of a stored run, such as x:eager.",
+        ),
     ] = None,
     score: Annotated[
         bool,

@@ -12,7 +12,8 @@ from launchlens.cli.output import choose_format, show
 
 def recipes(
     name: Annotated[
-        str | None, typer.Argument(help="The engine to explain, or a TOML file; all without.")
+        str | None,
+        typer.Argument(metavar="NAME", help="The engine to explain, or a TOML file; all without."),
     ] = None,
     report_format: Annotated[str | None, format_option("recipes")] = None,
     output: OutputOption = None,

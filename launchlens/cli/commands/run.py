@@ -16,54 +16,79 @@ from launchlens.streams import note, say
 
 def run(
     command: Annotated[
-        list[str] | None, typer.Argument(help="The program and its arguments, behind --.")
+        list[str] | None,
+        typer.Argument(metavar="COMMAND", help="The program and its arguments, behind --."),
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option("--recipe", help="An engine of `launchlens recipes`, or a TOML file."),
+        typer.Option(
+            "--recipe", metavar="NAME", help="An engine of `launchlens recipes`, or a TOML file."
+        ),
     ] = None,
     mode: Annotated[
         str | None,
-        typer.Option("--mode", help="How the engine runs its steps, as its recipe says."),
+        typer.Option(
+            "--mode", metavar="NAME", help="How the engine runs its steps, as its recipe says."
+        ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="What diff calls it: RUN:NAME. Default: the mode.")
+        str | None,
+        typer.Option(
+            "--name", metavar="NAME", help="What diff calls it: RUN:NAME. Default: the mode."
+        ),
     ] = None,
     iterations: Annotated[
         str | None,
         typer.Option("--iterations", metavar="A-B", help="Record these iterations of the engine."),
     ] = None,
     delay: Annotated[
-        float, typer.Option("--delay", min=0, help="Seconds before the recording begins.")
+        float,
+        typer.Option(
+            "--delay", metavar="SECONDS", min=0, help="Seconds before the recording begins."
+        ),
     ] = 0.0,
     duration: Annotated[
         float | None,
-        typer.Option("--duration", min=1, help="Seconds to record; the program goes on."),
+        typer.Option(
+            "--duration", metavar="SECONDS", min=1, help="Seconds to record; the program goes on."
+        ),
     ] = None,
     capture_range: Annotated[
         str | None,
         typer.Option(
             "--capture-range",
-            metavar="cudaProfilerApi|nvtx:NAME|none",
-            help="What begins and ends the recording. Default: as the recipe says, else none: the "
-            "whole run.",
+            metavar="RANGE",
+            help="What begins and ends the recording: cudaProfilerApi, nvtx:NAME or none. Default: "
+            "as the recipe says, else none: the whole run.",
         ),
     ] = None,
     graph_trace: Annotated[
         options.RunGraphTrace,
-        typer.Option("--graph-trace", help="node counts kernels in graphs; graph costs less."),
+        typer.Option(
+            "--graph-trace", metavar="HOW", help="node counts kernels in graphs; graph costs less."
+        ),
     ] = options.RunGraphTrace.node,
     nsys_arg: Annotated[
-        list[str] | None, typer.Option("--nsys-arg", help="Passed on to nsys profile.")
+        list[str] | None,
+        typer.Option("--nsys-arg", metavar="ARG", help="Passed on to nsys profile."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the command and its variables; run nothing.")
     ] = False,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", min=1, help="Seconds until it is asked to end.")
+        float | None,
+        typer.Option(
+            "--timeout", metavar="SECONDS", min=1, help="Seconds until it is asked to end."
+        ),
     ] = None,
     grace: Annotated[
-        float, typer.Option("--grace", min=0, help="Seconds that it then has before it is killed.")
+        float,
+        typer.Option(
+            "--grace",
+            metavar="SECONDS",
+            min=0,
+            help="Seconds that it then has before it is killed.",
+        ),
     ] = 30.0,
     nsys: options.NsysOption = None,
     runs: options.RunsOption = None,
