@@ -88,7 +88,7 @@ def test_an_export_replaces_an_earlier_one(cli, tmp_path):
     """It is Chrome trace JSON, as torch.profiler's are, and no trace all the same."""
     out = tmp_path / "step.json"
     for number in (0, 3):
-        assert cli("export", EAGER, "--perfetto", out, "--step", number)[0] == 0
+        assert cli("export", EAGER, "--perfetto", out, "--index", number)[0] == 0
     assert json.loads(out.read_text(encoding="utf-8"))["otherData"]["step"] == 3
 
 

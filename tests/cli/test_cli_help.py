@@ -33,7 +33,7 @@ def test_help_names_what_one_types(cli, monkeypatch, path, width):
     assert "[[" not in said
     for option in re.findall(r"^  (-.*?)(?:  |$)", said, re.MULTILINE):
         # a flag, or an option with what it takes in capitals
-        assert re.fullmatch(r"-[-\w, /]+?( [A-Z][A-Za-z./,-]*)?", option), option
+        assert re.fullmatch(r"-[-\w, /]+?( [A-Z][A-Za-z./,…-]*)?", option), option
     usage = said.partition("\n\n")[0]
     listed = re.search(r"Arguments:\n(.*?)\n\n", said, re.DOTALL)
     names = re.findall(r"^  (\S+)", listed[1], re.MULTILINE) if listed else []

@@ -26,7 +26,7 @@ def analyze(
         list[Path],
         typer.Argument(
             metavar="TRACE",
-            help="nsys export, .nsys-rep, torch.profiler JSON, also packed, or -; several are listed.",
+            help="nsys export, .nsys-rep, torch.profiler JSON (also packed), or -; one or more.",
         ),
     ],
     report_format: Annotated[str | None, options.format_option("analysis")] = None,
