@@ -89,7 +89,7 @@ def test_an_export_replaces_an_earlier_one(cli, tmp_path):
     out = tmp_path / "step.json"
     for number in (0, 3):
         assert cli("export", EAGER, "--perfetto", out, "--index", number)[0] == 0
-    assert json.loads(out.read_text(encoding="utf-8"))["otherData"]["step"] == 3
+    assert json.loads(out.read_text(encoding="utf-8"))["otherData"]["steps"][0]["step"] == 3
 
 
 def test_steps_that_are_not_there_or_cannot_be_drawn(fails, tmp_path):

@@ -18,7 +18,7 @@ _LOOKED_THROUGH = 1 << 20
 # A name of a key, not a word of a text: within a text its quotes would stand behind backslashes.
 _OWN_KEY = re.compile(rb'"(?:traceEvents|schemaVersion)"\s*:')
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
-_EXPORTED = b'{"displayTimeUnit":"ns","otherData":{"side":'
+_EXPORTED = b'{"displayTimeUnit":"ns","otherData":{"steps":[{"side":'
 """How `export --perfetto` begins, which draws a step and is no recording."""
 
 
