@@ -67,7 +67,7 @@ class TestTrace:
 
     def test_markdown_shows_as_itself(self, cli):
         out = cli("blockers", RECORDED / "alloc_in_step.sqlite.xz", "--format", "markdown")[1]
-        assert out.startswith("alloc&#95;in&#95;step: 2 findings that may keep the prefill step")
+        assert out.startswith("alloc_in_step: 2 findings that may keep the prefill step")
         assert "(`alloc`)" in out
 
     def test_a_captured_trace_proves_nothing(self, cli):

@@ -224,7 +224,7 @@ def test_a_feed_for_benchmarks_holds_no_control_characters():
 def test_a_step_for_perfetto_holds_its_names_and_no_command():
     made = records.timeline("a", 3, 9000, 2000)
     lanes = (dataclasses.replace(strange(lane), role=lane.role) for lane in made.lanes)
-    text = render_perfetto(dataclasses.replace(strange(made), lanes=tuple(lanes)))
+    text = render_perfetto([dataclasses.replace(strange(made), lanes=tuple(lanes))])
     assert not CONTROL.search(text)
     assert "##[" not in text
     assert any(event["name"].endswith(TEXT) for event in json.loads(text)["traceEvents"])

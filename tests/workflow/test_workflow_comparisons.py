@@ -9,7 +9,8 @@ import pytest
 
 from launchlens.errors import UsageError
 from launchlens.records.blocking import SEARCHED
-from launchlens.workflow.comparisons import compare_sides, is_same_commit, load_comparison
+from launchlens.records.commit import Commit
+from launchlens.workflow.comparisons import compare_sides, load_comparison
 from launchlens.workflow.load import Choices
 from launchlens.workflow.sides import load_sides
 
@@ -64,4 +65,4 @@ def test_a_report_read_again_tells_it_still(sides, tmp_path, has_field):
     ],
 )
 def test_hashes_of_one_commit(recorded, named, same):
-    assert is_same_commit(recorded, named) is same
+    assert Commit.described(recorded).is_same(named) is same
