@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from launchlens.records.forecast import Forecast, StepForecast, Untraced
-from launchlens.report.cells import Interval, Value
+from launchlens.records.forecast import Forecast, RangeSaving, StepForecast, Untraced
+from launchlens.report.cells import Interval, Name, Value
 from launchlens.report.changes import faster, times
 from launchlens.report.document import Block, Column, Document, Facts, Row, Section, Table, Text
 from launchlens.report.words import LONG, format_ns, plain, step_words
@@ -94,7 +94,21 @@ def _sections(forecast: Forecast) -> Iterator[Section]:
         blocks: list[Block] = [_table(forecast, base)]
         if base.source == "estimated":
             blocks.append(Text((_estimate(base),), "remark"))
+        if rows := [r for r in forecast.ranges if r.phase == base.phase]:
+            blocks.append(_range_table(rows))
         yield Section(f"phase-{i}", step_words(base.phase).capitalize(), tuple(blocks))
+
+
+def _range_table(ranges: Sequence[RangeSaving]) -> Table:
+    return Table(
+        "what the step would save if the CPU were free in a range",
+        (Column("range", "text"), Column("CPU time"), Column("saved")),
+        tuple(
+            Row((Name(plain(r.range)), Value(r.host_ns, "ns"), Value(r.saved_ns, "ns")))
+            for r in ranges
+        ),
+        caption="By simulation of one step; a range holds the ranges within it.",
+    )
 
 
 def _estimate(base: Untraced) -> str:

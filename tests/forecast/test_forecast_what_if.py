@@ -97,3 +97,27 @@ def test_only_the_named_ranges_are_faster(tmp_path):
     made = forecast_trace(loaded, known)
     asked = next(f for f in made.forecasts if f.asked)
     assert asked.step_ns == pytest.approx(100_000, rel=0.1)
+
+
+def test_ranges_are_ranked_by_what_they_save(tmp_path):
+    """A made-up step: in layers the CPU works for 40 µs, in the head for 60 while the GPU is busy.
+
+    A kernel of 100 µs runs while the CPU works for the head: a faster one saves nothing there.
+    """
+    builder = TraceBuilder()
+    builder.range("decode#0", 0, 150_000)
+    for layer in (0, 1):
+        begin = 1_000 + 20_000 * layer
+        builder.range(f"module:layers.{layer}", begin, begin + 19_000)
+        builder.launch(begin + 15_000, begin + 18_000, kernel=(begin + 19_000, begin + 20_000))
+    builder.launch(42_000, 45_000, kernel=(48_000, 148_000))
+    builder.range("module:head", 46_000, 110_000)
+    for at in (60_000, 80_000, 100_000):
+        builder.call("cudaEventQuery_v3020", at, at + 3_000)
+    builder.launch(112_000, 115_000, kernel=(148_950, 149_950))
+    made = forecast_trace(load(builder.write(tmp_path / "made-up.sqlite"), Choices()))
+    first, second = made.ranges
+    assert (first.range, second.range) == ("module:layers.#", "module:head")
+    assert first.saved_ns > 20_000
+    assert second.host_ns > first.host_ns * 0.8
+    assert second.saved_ns < 5_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from launchlens.records.forecast import ConstantsUsed, Forecast
+from launchlens.records.forecast import ConstantsUsed, Forecast, RangeSaving
+from launchlens.workflow.forecasting.ranges import rank_ranges
 from launchlens.workflow.forecasting.savings import questions
 from launchlens.workflow.forecasting.steps import steps_of, traced_step, why_not
 from launchlens.workflow.forecasting.times import check_given, known_time
@@ -39,6 +40,7 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
     index = TraceIndex(loaded.trace, loaded.measured.calls)
     asked = questions(loaded, wanted)
     made: list[PhaseForecasts] = []
+    ranges: list[RangeSaving] = []
     unanswered: list[str] = []
     for group in analysis.summary:
         steps = steps_of(loaded, group)
@@ -48,6 +50,8 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
         most = _QUICK_STEPS if wanted.only else _STEPS
         chosen = steps[:: max(len(steps) // most, 1)][:most]
         traced = [traced_step(loaded, index, s, constants, wanted) for s in chosen]
+        if wanted.only is None:
+            ranges += rank_ranges(loaded, chosen[0], traced[0].graph, constants)
         certain = all(s.domain == _HARNESS for s in steps)
         known = known_time(wanted, group)
         made.append(
@@ -71,6 +75,7 @@ def forecast_trace(loaded: Loaded, wanted: Wanted | None = None) -> Forecast:
         untraced=untraced,
         forecasts=forecasts,
         constants=_used(constants) if made else None,
+        ranges=tuple(ranges),
         broken_at=wanted.break_at or "attention",
         unanswered=tuple(unanswered),
         notes=tuple(_notes(loaded, constants, made)),
