@@ -91,4 +91,5 @@ def test_the_child_imports_of_launchlens_what_it_shares_with_the_parent_alone():
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
-    assert set(done.stdout.split()) - {"capture_errors"} == {"errors", "harness", "protocol"}
+    leaves = {"capture_errors", "errors", "suggestions"}
+    assert set(done.stdout.split()) - leaves == {"harness", "protocol"}

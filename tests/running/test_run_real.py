@@ -17,6 +17,11 @@ pytestmark = pytest.mark.nsys
 PROGRAM = str(Path(__file__).parent / "programs/ranges.py")
 
 
+def _heeds_ctrl_c():
+    """In a child: shells start background jobs, such as tests, with Ctrl-C ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Launched:
     """``launchlens run`` in a process of its own, with a folder of runs of its own."""
 
@@ -46,6 +51,7 @@ class Launched:
             stderr=subprocess.PIPE,
             text=True,
             cwd=self.folder,
+            preexec_fn=_heeds_ctrl_c,  # noqa: PLW1509
         )
 
     def document(self):
