@@ -52,12 +52,6 @@ def columns() -> tuple[Metric, ...]:
     return tuple(m for m in metrics() if m.column)
 
 
-def plotted_in(chart: str) -> dict[str, Metric]:
-    """The metrics of a chart of comparisons, by what they are called there."""
-    found = (m for m in metrics() if m.plotted and m.plotted[0] == chart)
-    return {m.plotted[1]: m for m in found if m.plotted}
-
-
 def shown_in(table: str) -> Metric:
     """The metric whose parts a table of a group lists, and whose bound its counts share."""
     return next(m for m in metrics() if m.table == table)

@@ -41,6 +41,13 @@ def test_example_workflows_are_valid(tmp_path, number):
     check_schema("vendor.github-workflows", path)
 
 
+def test_settings_of_the_checkout_are_not_read():
+    """They can name a program that launchlens starts, beside a token."""
+    for step in ACTION["runs"]["steps"]:
+        if re.search(r"^ *launchlens ", step.get("run", ""), re.MULTILINE):
+            assert step["env"]["LAUNCHLENS_SETTINGS"] == "", step["name"]
+
+
 def test_docs_list_every_input_and_output():
     for name in [*ACTION["inputs"], *ACTION["outputs"]]:
         assert f"`{name}`" in DOC, name

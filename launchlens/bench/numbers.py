@@ -8,6 +8,7 @@ from typing import Any
 
 from launchlens.records.benchmark import Spread
 
+TIMES = ("ttft", "tpot", "itl")
 MS = 1e6
 S = 1e9
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": MS, "s": S, "sec": S, "seconds": S}
@@ -45,3 +46,15 @@ def spread(
         return known * unit if known else None
 
     return Spread(time(mean), time(median), time(p99))
+
+
+def spreads(document: Mapping[str, Any], latency: str) -> dict[str, Spread]:
+    """Times of a request in the keys that vLLM and SGLang write, such as ``mean_ttft_ms``.
+
+    ``latency``: what the whole request is called there.
+    """
+    keys = {f"{name}_ns": name for name in TIMES} | {"latency_ns": latency}
+    return {
+        name: spread(document, f"mean_{key}_ms", f"median_{key}_ms", f"p99_{key}_ms")
+        for name, key in keys.items()
+    }

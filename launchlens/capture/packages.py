@@ -11,7 +11,7 @@ from launchlens.records.doctor import Check
 
 TORCH_NEEDED = "2.7"
 TRANSFORMERS_NEEDED = "5.0"
-INSTALL_PROFILE = "pip install 'launchlens[profile]'"
+INSTALL_PROFILE = "pip install '.[profile]' in launchlens's folder"
 
 # Runs in a child: importing torch takes seconds and may crash where drivers and CUDA disagree.
 _PYTHON_FACTS = """

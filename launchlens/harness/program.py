@@ -213,7 +213,7 @@ def _require_packages() -> None:
         except ImportError as error:
             raise HarnessError(
                 f"{name} cannot be imported: {error}.",
-                hint="Install launchlens with its extra: pip install 'launchlens[profile]'.",
+                hint="Install launchlens with its extra: pip install '.[profile]' in its folder.",
             ) from error
 
 

@@ -47,7 +47,6 @@ class Metric:
         least_share: share of the step's window from which on a "usual" time is shown at all.
         stands_for: the metric in whose place it is shown where that is unknown.
         column: its heading where each step, or each trace, is a row.
-        plotted: the chart of a comparison that it is in, and what it is called there.
         speed: a time from the start to the end of a step or request: less of it is faster.
         whole_graph: comes from a trace of graphs as whole spans, where a side has one beside
             another.
@@ -92,7 +91,6 @@ class Metric:
     least_share: float = 0.0
     stands_for: str | None = None
     column: str = ""
-    plotted: tuple[str, str] | None = None
     speed: bool = False
     whole_graph: bool = False
     judged: bool = True

@@ -17,7 +17,7 @@ from launchlens.report.findings import describe_equivalence
 from launchlens.report.phases import compared_phases
 from launchlens.report.ranking import fastest
 from launchlens.report.side_cells import judged, row_of, value_of
-from launchlens.report.words import LONG, plain, step_words, value
+from launchlens.report.words import LONG, arrow, plain, step_words, value
 
 _DOUBTS: dict[Verdict, str] = {"inconclusive": ", inconclusive", "same": ", same"}
 
@@ -192,10 +192,5 @@ def _any_known(row: Row, index: int) -> bool:
 
 def arrow_between(row: Row, index: int) -> str:
     """The baseline's figure and a side's, or of one alone its own."""
-    left, right = (value(value_of(row, row.cells[i])) for i in (0, index))
-    if index == 0:
-        return left
-    unit = right.rpartition(" ")[2]
-    if row.unit == "ns" and left.endswith(f" {unit}"):
-        left = left.removesuffix(f" {unit}")
-    return f"{left} → {right}"
+    before, after = (value_of(row, row.cells[i]) for i in (0, index))
+    return value(before) if index == 0 else arrow(before, after)

@@ -8,7 +8,7 @@ from launchlens.records.forecast import Forecast, RangeSaving, StepForecast, Unt
 from launchlens.report.cells import Interval, Name, Value
 from launchlens.report.changes import faster, times
 from launchlens.report.document import Block, Column, Document, Facts, Row, Section, Table, Text
-from launchlens.report.words import LONG, format_ns, plain, step_words
+from launchlens.report.words import LONG, format_ns, format_within, plain, step_words
 
 _WAYS = {
     "cudagraph": "as one CUDA graph",
@@ -35,7 +35,9 @@ def forecast_document(forecast: Forecast) -> Document:
         sections=tuple(_sections(forecast)),
         cautions=(*(said if answers else ()), *(plain(n, LONG) for n in forecast.notes)),
         provenance=(Facts("provenance", tuple(_facts(forecast))),),
-        footer=("Times without a profiler; intervals hold 90% of outcomes. All are forecasts.",)
+        footer=(
+            "Times without a profiler, all forecast. Intervals are made to hold 90% of outcomes.",
+        )
         if forecast.forecasts
         else (),
         record=forecast,
@@ -67,26 +69,29 @@ def _way(forecast: StepForecast) -> str:
 
 
 def _time(forecast: StepForecast) -> str:
-    low, high = format_ns(forecast.low_ns), format_ns(forecast.high_ns)
-    if low.rpartition(" ")[2] == high.rpartition(" ")[2]:
-        low = low.rpartition(" ")[0]
-        high = high.rpartition(" ")[0]
-    return f"about {format_ns(forecast.step_ns)} ({low} to {high})"
+    return f"about {format_within(forecast.step_ns, forecast.low_ns, forecast.high_ns)}"
 
 
 def _brings(forecast: StepForecast, base: Untraced) -> str:
     """How many times faster; of an untraced time that is itself estimated the range alone."""
     if forecast.verdict == "faster":
-        if base.source != "estimated":
-            return faster(base.step_ns, forecast.step_ns)
-        low, high = (times(x or 0) for x in (forecast.speedup_low, forecast.speedup_high))
-        return f"{low.rstrip('×')} to {high} faster"
+        return _speed(forecast, base)
     if forecast.verdict == "slower":
         return f"slower than the {format_ns(base.step_ns)} that it takes as it is"
     busy = forecast.busy_ns >= _BUSY * base.step_ns
     why = ", since the GPU has work nearly all the time" if busy else ""
     brings = "may bring nothing or lose" if forecast.high_ns > base.step_ns else "brings little"
     return f"which {brings}: as it is it takes {format_ns(base.step_ns)}{why}"
+
+
+def _speed(forecast: StepForecast, base: Untraced) -> str:
+    """How much faster a step becomes; a range where its time as it is is estimated."""
+    if base.source != "estimated":
+        return faster(base.step_ns, forecast.step_ns)
+    if forecast.verdict != "faster":
+        return ""
+    low, high = (times(x or 0) for x in (forecast.speedup_low, forecast.speedup_high))
+    return f"{low.rstrip('×')} to {high} faster"
 
 
 def _sections(forecast: Forecast) -> Iterator[Section]:
@@ -137,7 +142,7 @@ def _table(forecast: Forecast, base: Untraced) -> Table:
                 _row_name(f, forecast.broken_at),
                 Value(f.step_ns, "ns"),
                 Interval(f.low_ns, f.high_ns, "ns"),
-                "" if f.speedup is None else faster(base.step_ns, f.step_ns),
+                "" if f.speedup is None else _speed(f, base),
                 Value(f.launches, "count"),
                 _VERDICTS[f.verdict],
             )

@@ -63,6 +63,14 @@ def format_ns(number: Number) -> str:
     return " ".join(_in_unit(number))
 
 
+def format_within(number: Number, low: Number, high: Number) -> str:
+    """A time and its interval, a unit that they share said once: "13.1 ms (12.9 to 13.4)"."""
+    times = [_in_unit(one) for one in (number, low, high)]
+    alike = len({unit for _, unit in times}) == 1
+    said, left, right = (n if alike and i else f"{n} {unit}" for i, (n, unit) in enumerate(times))
+    return f"{said} ({left} to {right})"
+
+
 def _in_unit(ns: Number) -> tuple[str, str]:
     """A time's number and its unit."""
     size = abs(ns)

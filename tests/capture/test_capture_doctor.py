@@ -128,7 +128,7 @@ def test_every_line_has_a_remedy_and_is_told_as_it_comes(no_gpu, make_nsys, tmp_
     found = by_name(checks)
     assert found["GPU and driver"].status == "fail"
     assert found["torch and CUDA"].status == "fail"
-    assert "launchlens[profile]" in found["torch and CUDA"].remedy
+    assert "pip install '.[profile]'" in found["torch and CUDA"].remedy
     assert found["breakable-cuda-graphs"].status == "warn"
     assert found["tracing trial"].status == "skip"
 

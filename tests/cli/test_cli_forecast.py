@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,17 @@ def test_the_first_line_is_the_answer(cli):
     )
     assert "broken at attention" in out
     assert "Transformers makes one while it is captured" in " ".join(out.split())
+
+
+def test_a_speed_up_over_an_estimated_time_is_a_range(cli):
+    """Also in the table: the step's own time is not known well enough for one number."""
+    _, out, _ = cli("forecast", QWEN)
+    (row,) = [line for line in out.splitlines() if line.startswith("as one CUDA graph ")]
+    assert re.search(r" \d\.\d to \d\.\d× faster ", row)
+    _, out, _ = cli("forecast", QWEN, "--untraced-ms", "23.3")
+    (row,) = [line for line in out.splitlines() if line.startswith("as one CUDA graph ")]
+    assert " 4.9× faster " in row
+    assert " to 4.9× faster" not in row
 
 
 def test_json_has_what_a_script_reads(cli):

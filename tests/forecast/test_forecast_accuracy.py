@@ -27,7 +27,7 @@ PAIRS = [
     ("profile-gemma-3n-e4b-both-fixes-eager.node", "gemma3n_fixed", "cudagraph", "prefill"),
 ]
 MEDIAN, WORST = 0.02, 0.06
-"""Errors that issue 14 allows where the captured kernels are the eager ones."""
+"""Errors that are allowed where the captured kernels are the eager ones."""
 
 
 @cache

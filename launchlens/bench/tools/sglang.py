@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from launchlens.bench.numbers import number, per, spread, whole
+from launchlens.bench.numbers import number, per, spreads, whole
 from launchlens.records.benchmark import BenchmarkResult
 
 TITLE = "sglang.bench_serving"
@@ -23,15 +23,6 @@ def results(document: Mapping[str, Any]) -> list[BenchmarkResult]:
     """The load of a line."""
     completed = document.get("completed")
     server = document.get("server_info") or {}
-    times = {
-        name: spread(document, f"mean_{key}_ms", f"median_{key}_ms", f"p99_{key}_ms")
-        for name, key in (
-            ("ttft_ns", "ttft"),
-            ("tpot_ns", "tpot"),
-            ("itl_ns", "itl"),
-            ("latency_ns", "e2e_latency"),
-        )
-    }
     return [
         BenchmarkResult(
             tool=TITLE,
@@ -44,6 +35,6 @@ def results(document: Mapping[str, Any]) -> list[BenchmarkResult]:
             failed=None,
             requests_per_s=number(document.get("request_throughput")),
             tokens_per_s=number(document.get("output_throughput")),
-            **times,
+            **spreads(document, "e2e_latency"),
         )
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from launchlens.bench.numbers import S, number, per, spread, whole
+from launchlens.bench.numbers import S, number, per, spread, spreads, whole
 from launchlens.records.benchmark import BenchmarkResult, Spread
 
 TITLE = "vllm bench"
@@ -25,15 +25,6 @@ def results(document: Mapping[str, Any]) -> list[BenchmarkResult]:
     if "avg_latency" in document:
         return [_latency(document)]
     completed = document.get("completed")
-    times = {
-        name: spread(document, f"mean_{key}_ms", f"median_{key}_ms", f"p99_{key}_ms")
-        for name, key in (
-            ("ttft_ns", "ttft"),
-            ("tpot_ns", "tpot"),
-            ("itl_ns", "itl"),
-            ("latency_ns", "e2el"),
-        )
-    }
     return [
         BenchmarkResult(
             tool=TITLE,
@@ -46,7 +37,7 @@ def results(document: Mapping[str, Any]) -> list[BenchmarkResult]:
             failed=whole(document.get("failed")),
             requests_per_s=number(document.get("request_throughput")),
             tokens_per_s=number(document.get("output_throughput")),
-            **times,
+            **spreads(document, "e2el"),
         )
     ]
 

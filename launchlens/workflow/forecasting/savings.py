@@ -49,9 +49,10 @@ def _untraced_graphs(loaded: Loaded, phase: str) -> list[StepGraph]:
     from launchlens.forecast.changes import without_tracing
     from launchlens.forecast.constants import choose
     from launchlens.forecast.step_graph import TraceIndex
+    from launchlens.store import calibration_file, runs_root
 
     info = loaded.analysis.trace
-    constants = choose(info.gpu, info.format)
+    constants = choose(info.gpu, info.format, calibration_file(runs_root()))
     index = TraceIndex(loaded.trace, loaded.measured.calls)
     for group in loaded.analysis.summary:
         steps = steps_of(loaded, group)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 
 from launchlens.capture import Wrapped, describe_exit
+from launchlens.plural import counted
 from launchlens.records.columns import Trace
 from launchlens.records.doctor import Check
 from launchlens.workflow.running.plan import RunPlan
@@ -129,7 +130,7 @@ def _cut_short(trace: Trace, forked: Collection[int]) -> Iterator[Check]:
 
 
 def _processes(number: int) -> str:
-    return f"{number} process{'es' if number != 1 else ''}"
+    return counted(number, "process", "processes")
 
 
 def _capital(text: str) -> str:
