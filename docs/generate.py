@@ -310,6 +310,7 @@ USERS = (
     "results-h200",
     "gemma-3n",
     "engines",
+    "vllm",
     "changelog",
 )
 CONTRIBUTORS = ("architecture", "develop/contributing", "develop/html-page", "develop/benchmarks")

@@ -1,14 +1,16 @@
-"""Result files of every tool. The files are made up for these tests, after each tool's own code."""
+"""Result files of every tool: made up after the tools' code, but for the one in docs/examples."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from launchlens.bench import read_benchmarks
 from launchlens.errors import LaunchlensError
 
+SERVED = Path(__file__).parents[2] / "docs/examples/vllm/qwen3-0.6b-eager-c1.json"
 TIMES = {"mean": 30.0, "median": 28.0, "p99": 60.0}
 
 VLLM = {
@@ -137,6 +139,23 @@ def test_all_say_the_same_where_they_say_it(read, name):
         assert result.itl_ns.median == 4.6e6
     if result.tpot_ns.is_known:
         assert result.tpot_ns.mean == 5e6
+
+
+def test_a_file_of_vllm_itself():
+    """Against what `vllm bench serve` printed when it wrote the file."""
+    (result,) = read_benchmarks(SERVED)
+    assert (result.tool, result.model) == ("vllm bench", "qwen3-0.6b")
+    assert (result.isl, result.osl, result.completed, result.concurrency) == (25, 5, 32, 1)
+
+    def shown(times):
+        return [round(time / 1e6, 2) for time in (times.mean, times.median, times.p99)]
+
+    assert shown(result.ttft_ns) == [44.29, 46.72, 54.58]
+    assert shown(result.tpot_ns) == [14.40, 15.46, 17.58]
+    assert shown(result.itl_ns) == [17.39, 20.42, 23.75]
+    assert shown(result.latency_ns) == [101.90, 108.64, 122.35]
+    assert round(result.requests_per_s, 2) == 9.79
+    assert round(result.tokens_per_s, 2) == 48.96
 
 
 def test_what_a_file_lacks_is_unknown(read):
