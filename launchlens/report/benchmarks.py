@@ -10,7 +10,7 @@ from launchlens.records.metric import Unit
 from launchlens.report.cells import Cell, Judged, Value
 from launchlens.report.changes import change
 from launchlens.report.document import Column, Prominence, Row, Section, Table, Text
-from launchlens.report.words import plain
+from launchlens.report.words import arrow, plain
 
 _TIMES = (("TTFT", "ttft_ns"), ("TPOT", "tpot_ns"), ("ITL", "itl_ns"), ("latency", "latency_ns"))
 _RATES = (("requests", "requests_per_s"), ("output tokens", "tokens_per_s"))
@@ -42,6 +42,27 @@ def benchmark_section(comparison: Comparison) -> Section | None:
         whole=True,
     )
     return Section("benchmarks", "Request level", (table, Text((_NOTE,), "remark")))
+
+
+def requests_beside(comparison: Comparison, index: int, *, brief: bool = False) -> str:
+    """The baseline's time to first token and a side's: "TTFT 46.7 → 9.12 ms at concurrency 1".
+
+    Of the first load at which both were measured; "" where there is none. ``brief`` leaves out
+    who measured it.
+    """
+    sides = [(comparison.sides[i].short, comparison.sides[i].facts.benchmarks) for i in (0, index)]
+    if not index or not all(own for _, own in sides):
+        return ""
+    for level, (before, after) in _loads(sides):
+        if before is None or after is None:
+            continue
+        times = [Value(result.ttft_ns.median, "ns") for result in (before, after)]
+        if any(time.number is None for time in times):
+            continue
+        at = "" if before.concurrency is None else f" at concurrency {level}"
+        tools = ", ".join(dict.fromkeys((before.tool, after.tool)))
+        return f"TTFT {arrow(*times)}{at}" + ("" if brief else f" (untraced, {tools})")
+    return ""
 
 
 _Loads = tuple[str, list[BenchmarkResult | None]]

@@ -12,6 +12,7 @@ from launchlens.catalogue import by_name, of_role
 from launchlens.records.comparison import Comparison, PhaseComparison, Row, Side
 from launchlens.records.figures import Verdict
 from launchlens.records.metric import Metric, Role
+from launchlens.report.benchmarks import requests_beside
 from launchlens.report.changes import brief_change
 from launchlens.report.findings import describe_equivalence
 from launchlens.report.phases import compared_phases
@@ -92,6 +93,7 @@ def _fastest(comparison: Comparison) -> str:
         baseline = f"({plain(comparison.baseline.short)}: {before})"
         basis = "" if step.metric.untraced else ", traced"
         told.append(f"{named}{after}, {step.speed}{step.doubt} {baseline}{basis}")
+    told += [served] if (served := requests_beside(comparison, index)) else []
     return f"{start}Fastest: {plain(comparison.sides[index].short)}, {'; '.join(told)}"
 
 
@@ -107,7 +109,7 @@ def _sentence(comparison: Comparison, index: int) -> str:
     alike = sum(phase.phase == first.phase for phase in phases)
     group = next((g for g in first.groups if g != "-"), "-")
     where = f" ({group}; first of {alike})" if alike > 1 else ""
-    said = _phase_words(first, index, where)
+    said = [requests_beside(comparison, index), *_phase_words(first, index, where)]
     said += [_further(phase, index) for phase in others if phase.phase != first.phase]
     return start + "; ".join(part for part in said if part)
 

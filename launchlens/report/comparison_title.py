@@ -5,6 +5,7 @@ from __future__ import annotations
 from launchlens.catalogue import of_role
 from launchlens.records.comparison import Comparison, PhaseComparison, Side
 from launchlens.records.variant import Equivalence
+from launchlens.report.benchmarks import requests_beside
 from launchlens.report.comparison_first import (
     arrow_between,
     both_known,
@@ -38,6 +39,7 @@ def verdict_title(comparison: Comparison) -> str:
         timed = ", ".join(said for phase in phases if (said := _timed(phase, index)))
         who = f"Fastest: {plain(comparison.sides[index].short)}" if several else ""
         parts += [", ".join(part for part in (who, timed) if part)]
+        parts.append(requests_beside(comparison, index, brief=True))
         (launches,) = of_role("launches")
         if (row := row_of(phases[0], launches.name)) and both_known(row, index):
             parts.append(f"{arrow_between(row, index)} {launches.noun}")

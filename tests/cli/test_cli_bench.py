@@ -47,6 +47,17 @@ def test_times_and_rates_by_concurrency_with_changes(diff):
     assert "TTFT, mean" in diff(VLLM, FASTER, options=["-v"])[1]
 
 
+def test_requests_stand_in_the_first_sentence(diff):
+    """Untraced times of requests before the traced ones of steps: what one would quote."""
+    _, out, _ = diff(VLLM, FASTER)
+    said = " ".join(out.partition("\n\n")[0].split())
+    assert "TTFT 28.0 → 14.0 ms at concurrency 4 (untraced, vllm bench); prefill step" in said
+    _, out, _ = diff(VLLM, FASTER, options=["-f", "markdown"])
+    assert "TTFT 28.0 → 14.0 ms at concurrency 4" in out.splitlines()[0]
+    _, out, _ = diff(VLLM, {k: v for k, v in FASTER.items() if k != "median_ttft_ms"})
+    assert "TTFT" not in out.partition("\n\n")[0]
+
+
 def test_in_json(diff):
     _, out, _ = diff(VLLM, FASTER, options=["-f", "json"])
     comparison = json.loads(out)
