@@ -65,6 +65,12 @@ def launches() -> None:
     cog.outl(generate.table(("model", "mode", "launches, prefill", "launches, decode"), rows))
 
 
+def note(model: str, mode: str) -> None:
+    """The notes on a shipped trace, as a quotation."""
+    for said in _analysis(trace(model, mode)).notes:
+        cog.outl(f"> {said}")
+
+
 def served() -> None:
     """A row for every engine and concurrency, as vLLM's benchmark measured it untraced."""
     rows = []

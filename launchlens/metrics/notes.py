@@ -10,6 +10,7 @@ import numpy as np
 from launchlens.calls import LITTLE_BESIDE, CallKind
 from launchlens.catalogue import by_name, step_metrics
 from launchlens.metrics.measure import MeasuredSteps
+from launchlens.metrics.overlap import overlap_notes
 from launchlens.plural import counted
 from launchlens.records.columns import Trace
 from launchlens.records.figures import Group, Step
@@ -53,6 +54,7 @@ def find_notes(
             yield outlier
         if others := _other_threads(trace, measured, group, rows):
             yield others
+    yield from overlap_notes(steps, groups)
     yield from _hidden_beside(trace, measured, groups)
 
 
