@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from build_trace import TraceBuilder
 
 from launchlens.metrics import summarize_measured
 from launchlens.metrics.timeline import MOST_SUBMISSIONS, build_timeline, representative_step
@@ -143,3 +144,19 @@ def test_a_call_its_operations_and_the_gap_before_them_share_an_id(name):
     waits = [gap for gap in spans["gap"] if gap.kind == "launch"]
     starts = {op.correlation_id: op.start_ns for op in reversed(spans["stream"])}
     assert all(gap.start_ns + gap.duration_ns <= starts[gap.correlation_id] for gap in waits)
+
+
+def test_streams_of_the_steps_gpu_alone_whoever_submitted(tmp_path):
+    """Another GPU's kernel is left out; another thread's on the same GPU makes it busy too."""
+    built = TraceBuilder()
+    built.range("prefill", 0, 100)
+    built.launch(10, 12, kernel=(20, 40), name="own")
+    built.call("cudaLaunchKernel_v7000", 1, 2, tid=9, corr=900)
+    built.op("kernel", 30, 50, 900, device=1, name="of another GPU")
+    built.launch(1, 2, tid=8, kernel=(50, 70), stream=9, name="of another thread")
+    trace = read_trace(built.write(tmp_path / "t.sqlite"))
+    analysis, measured = summarize_measured(trace)
+    step = representative_step(analysis, analysis.summary[0])
+    timeline = build_timeline(trace, measured, step, side="side")
+    drawn = {s.name for lane in timeline.lanes if lane.role == "stream" for s in lane.spans}
+    assert drawn == {"own", "of another thread"}
