@@ -104,4 +104,6 @@ def _is_small(before: Untraced, after: Untraced) -> bool:
     if before.processes_ns and after.processes_ns:
         return False
     old, new = before.wall_ns.median, after.wall_ns.median
-    return bool(old and new) and abs(float(new or 0) / float(old or 1) - 1) < BETWEEN_PROCESSES
+    if not old or not new:
+        return False
+    return abs(new / old - 1) < BETWEEN_PROCESSES
