@@ -178,6 +178,19 @@ def test_bounds_are_marked_and_explained_beside_the_row():
     assert row("busy_ns", stat(1), stat(1), tracing=("none", "graph")).cells[1].bound == "upper"
 
 
+def test_what_tracing_does_to_a_row_is_said_where_it_holds():
+    idle = {how: row("idle", stat(0.8), stat(0.1), tracing=how).note for how in (
+        ("none", "node"), ("node", "node"), ("none", "none"), ("graph", "graph"),
+    )}  # fmt: skip
+    lengthened = "node-level tracing lengthens graphs, so captured sides idle less than shown"
+    assert idle["none", "node"] == idle["node", "node"] == lengthened
+    assert idle["none", "none"] is None, "no graph was traced"
+    # Two sides of spans are alike: bounds, and nothing to be warned of beyond that.
+    assert idle["graph", "graph"].endswith("so that this is only a bound")
+    # TKLQT's holds however it was traced.
+    assert "well-fed GPU" in row("tklqt_ns", stat(5), stat(1)).note
+
+
 def test_node_against_graph_is_called_out():
     metrics = {"idle": stat(0.5)}
     sides = [
